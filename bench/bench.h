@@ -21,11 +21,12 @@ struct CpuPerCall {
 // What a benchmark needs to know and how long it may take.
 struct Context {
   Device device;
-  double seconds = 1.0;       // of measuring, after warming up
-  bool gpu = false;           // sizes that fill a GPU
-  pid_t server = 0;           // of the device, where its processor time is wanted
-  int inner = 0;              // calls of a sample, where a benchmark takes several; 0: as many as it says
-  CpuPerCall* cpu = nullptr;  // set by what is measured with repeat(): null, or the last measurement
+  double seconds = 1.0;                   // of measuring, after warming up
+  bool gpu = false;                       // sizes that fill a GPU
+  pid_t server = 0;                       // of the device, where its processor time is wanted
+  int inner = 0;                          // calls of a sample, where a benchmark takes several; 0: as many as it says
+  std::vector<std::string> devices = {};  // of what takes several
+  CpuPerCall* cpu = nullptr;              // set by what is measured with repeat(): null, or the last measurement
 };
 
 struct Benchmark {
@@ -34,7 +35,8 @@ struct Benchmark {
   std::string better;  // "lower" or "higher"
   // The samples, in `unit`.
   std::function<std::vector<double>(const Context&)> run;
-  bool gpu_only = false;  // hopeless elsewhere: left out unless it is named
+  bool gpu_only = false;    // hopeless elsewhere: left out unless it is named
+  bool of_several = false;  // it takes Context::devices, and is left out without them
 };
 
 // Repeats `body` for `context.seconds` (at least 5 times, after 3 to warm up) and returns the seconds of each call.
@@ -57,11 +59,13 @@ void add_transport(std::vector<Benchmark>& list);    // transport.cc
 void add_raw_gemm(std::vector<Benchmark>& list);     // raw_gemm.cc
 void add_raw_sockets(std::vector<Benchmark>& list);  // raw_sockets.cc
 void add_steps(std::vector<Benchmark>& list);        // steps.cc
+void add_learner(std::vector<Benchmark>& list);      // learner.cc
 void add_embedding(std::vector<Benchmark>& list);    // embedding.cc
 void add_chargpt(std::vector<Benchmark>& list);      // chargpt.cc
 void add_gpt2(std::vector<Benchmark>& list);         // gpt2.cc
 void add_host(std::vector<Benchmark>& list);         // host.cc
 void add_router(std::vector<Benchmark>& list);       // router.cc
 void add_collectives(std::vector<Benchmark>& list);  // collectives.cc
+void add_fleet(std::vector<Benchmark>& list);        // fleet.cc
 
 }  // namespace burn::bench

@@ -108,7 +108,7 @@ std::vector<double> all_reduce(const Context& c, std::int64_t bytes) {
 }  // namespace
 
 void add_collectives(std::vector<Benchmark>& list) {
-  for (const std::int64_t mib : {1, 25, 256}) {
+  for (const std::int64_t mib : {1, 25, 256, 1024}) {
     list.push_back({fmt::format("allreduce_{}m", mib), "GB/s", "higher",
                     [mib](const Context& c) { return all_reduce(c, mib << 20); }, true});
   }

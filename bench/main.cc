@@ -42,13 +42,15 @@ std::string line(const Benchmark& benchmark, const std::string& device, std::vec
 int main(int argc, char** argv) {
   using namespace burn::bench;
   std::string url = "cpu", json;
-  std::vector<std::string> only;
+  std::vector<std::string> only, devices;
   double seconds = 1.0;
   pid_t server = 0;
   int inner = 0;
   bool list_only = false, gpu = false;
   CLI::App app{"Measures a device; one JSON object a line", "burn-bench"};
   app.add_option("--device", url, "Device URL")->capture_default_str();
+  app.add_option("--devices", devices, "Of what takes several (gpt2_ddp, to_device_1g), separated by commas")
+      ->delimiter(',');
   app.add_option("--only", only, "Only these, separated by commas")->delimiter(',');
   app.add_option("--json", json, "Also append the lines to this file");
   app.add_option("--seconds", seconds, "Measuring time of each")->capture_default_str();
@@ -67,12 +69,14 @@ int main(int argc, char** argv) {
   add_tensor_ops(list);
   add_transport(list);
   add_steps(list);
+  add_learner(list);
   add_embedding(list);
   add_chargpt(list);
   add_gpt2(list);
   add_host(list);
   add_router(list);
   add_collectives(list);
+  add_fleet(list);
   add_client(list);
   if (list_only) {
     for (const auto& benchmark : list) std::cout << benchmark.name << '\n';
@@ -91,8 +95,9 @@ int main(int argc, char** argv) {
     for (const auto& benchmark : list) {
       if (!only.empty() && std::find(only.begin(), only.end(), benchmark.name) == only.end()) continue;
       if (only.empty() && benchmark.gpu_only && !gpu) continue;
+      if (only.empty() && benchmark.of_several && devices.size() < 2) continue;
       CpuPerCall cpu;
-      auto samples = benchmark.run({device, seconds, gpu, server, inner, &cpu});
+      auto samples = benchmark.run({device, seconds, gpu, server, inner, devices, &cpu});
       const auto text = line(benchmark, url, std::move(samples), cpu);
       std::cout << text << std::endl;
       if (file) file << text << std::endl;

@@ -39,7 +39,7 @@ OpenDevices& open_devices() {
 constexpr std::chrono::milliseconds kNear{25};
 
 void register_network_schemes() {
-  for (const char* scheme : {"ws", "grpc", "unix", "grpc+unix"}) {
+  for (const char* scheme : {"ws", "grpc", "wss", "grpcs", "unix", "grpc+unix"}) {
     proto::register_scheme(scheme, [](const std::string& url) -> Result<std::unique_ptr<proto::Session>> {
       BURN_TRY(auto session, net::connect(url, {.welcome_wait = kNear}));
       return std::unique_ptr<proto::Session>{std::move(session)};

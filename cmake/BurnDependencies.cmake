@@ -43,6 +43,7 @@ function(burn_import target)
 endfunction()
 
 burn_import(burn_xxhash LIBRARY xxhash HEADER xxhash.h)
+burn_import(burn_ncursesw LIBRARY ncursesw HEADER curses.h) # the terminal dashboard
 
 # OpenBLAS by full path and in the OpenMP flavour. oneDNN runs on OpenMP, so both share one thread pool; the pthread
 # flavour, Debian's default alternative, would spin a second pool against it. All flavours have the SONAME

@@ -13,7 +13,10 @@
 #include "daemon/operator/wrapped_text.h"
 #include "daemon/operator_command.h"
 #include "daemon/option_source.h"
+#include "daemon/tenant_rules.h"
+#include "daemon/tls_options.h"
 #include "daemon/tokens.h"
+#include "net/tls/identity.h"
 
 namespace burn::daemon {
 namespace {
@@ -114,10 +117,22 @@ Status resolve(const Program& program, const GivenOptions& flags, const char* co
   return {};
 }
 
+Status check_named_files(const OptionValues& values) {
+  const auto tokens = Tokens{values.text(Option::token_file)}.reload();
+  if (!tokens.ok()) return tokens.with_context("token-file");
+  if (values.is_set(Option::tenants)) {
+    const auto tenants = read_tenants(values.text(Option::tenants));
+    if (!tenants.ok()) return tenants.status().with_context("tenants");
+  }
+  BURN_TRY(const auto tls, tls_options(values));
+  if (tls.certificate.empty()) return {};
+  return net::tls::ServerIdentity::read(tls).status().with_context("TLS");
+}
+
 int check_files(const Program& program, const OptionValues& values) {
-  const auto status = Tokens{values.text(Option::token_file)}.reload();
+  const auto status = check_named_files(values);
   if (!status.ok()) {
-    std::fprintf(stderr, "%s\n", fmt::format("{}: token-file: {}", program.name, status.message()).c_str());
+    std::fprintf(stderr, "%s\n", fmt::format("{}: {}", program.name, status.message()).c_str());
     return EXIT_FAILURE;
   }
   std::printf("the options are fine\n");

@@ -1,5 +1,6 @@
 #include "daemon/host.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,10 +21,27 @@ Result<std::string> Host::device_of(const proto::Hello& hello) const {
   return fmt::format("the status of {}", devices()[device]);
 }
 
-Status Host::authenticate(const proto::Hello& hello) { return admission_->authenticate(hello.token); }
+Result<net::Identity> Host::authenticate(const proto::Hello& hello, const net::Caller& caller) {
+  return admission_->identify(hello.token, caller.security);
+}
 
-Result<Host::Admission> Host::admit(const proto::Hello& hello, const std::string& peer) {
-  return admission_->admit(hello.token, peer);
+Result<net::Admission> Host::admit(const proto::Hello& hello, const net::Caller& caller) {
+  BURN_TRY(auto admission, admission_->admit(hello.token, caller));
+  const auto tenant = admission_->tenants().by_name(admission.identity.tenant);
+  const auto rules = tenant ? tenant->rules() : nullptr;
+  if (rules && !rules->devices.empty() && !status_subject(hello)) {
+    BURN_TRY(const auto device, device_of(hello));
+    if (std::ranges::find(rules->devices, device) == rules->devices.end()) {
+      return Status{StatusCode::permission_denied, fmt::format("tenant {} may not use {}", tenant->name(), device)};
+    }
+  }
+  if (requires_audit_ && audit_log_ && !audit_log_->is_writable())
+    return resource_exhausted("sessions are refused, as the audit log cannot be written");
+  return admission;
+}
+
+void Host::audit(const net::SessionEvent& event) {
+  if (audit_log_) audit_log_->write(event);
 }
 
 void Host::log(net::Severity severity, std::string_view line) {

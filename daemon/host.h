@@ -8,8 +8,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "daemon/admission_control.h"
+#include "daemon/audit_log.h"
 #include "daemon/log_throttle.h"
 #include "daemon/operator/metrics.h"
 #include "daemon/operator/report.h"
@@ -32,8 +34,16 @@ class Host : public net::SessionHost {
   // Knows the device "status" besides those of devices() (daemon/status_session.h); whatever derives from this opens
   // the session.
   Result<std::string> device_of(const proto::Hello& hello) const override;
-  Status authenticate(const proto::Hello& hello) override;
-  Result<Admission> admit(const proto::Hello& hello, const std::string& peer) override;
+  Result<net::Identity> authenticate(const proto::Hello& hello, const net::Caller& caller) override;
+  // Errors: also PERMISSION_DENIED for a device that is not the tenant's.
+  Result<net::Admission> admit(const proto::Hello& hello, const net::Caller& caller) override;
+  // Null: events are not kept. Before the service starts.
+  void set_audit_log(std::shared_ptr<AuditLog> log, bool is_required) {
+    audit_log_ = std::move(log);
+    requires_audit_ = is_required;
+  }
+  AuditLog* audit_log() const { return audit_log_.get(); }
+  void audit(const net::SessionEvent& event) override;
   void log(net::Severity severity, std::string_view line) override;
   // Writes at most kMaxLines lines in each kLinePeriod, and the number of the others when the period is over.
   void log_unauthenticated(std::string_view line) override;
@@ -61,6 +71,8 @@ class Host : public net::SessionHost {
   void log_left_out();
 
   const std::shared_ptr<AdmissionControl> admission_;
+  std::shared_ptr<AuditLog> audit_log_;
+  bool requires_audit_ = false;
   SessionCounters counters_;
   LogThrottle unauthenticated_{kMaxLines, kLinePeriod};
 };

@@ -1,5 +1,6 @@
 #include "daemon/operator_command.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -19,17 +20,23 @@ namespace {
 struct Command {
   std::string_view name, of;  // "probe", "ready"; of: the word behind it, if any
   std::string_view method, path;
+  std::string_view about = {}, path_end = {};  // what the word behind it says, which stands between path and path_end
 };
 
 // The first of a name is meant where the word behind it is left out.
 constexpr std::array kCommands{
-    Command{"probe", "ready", "GET", "/readyz"},     Command{"probe", "health", "GET", "/healthz"},
-    Command{"probe", "startup", "GET", "/startupz"}, Command{"status", "", "GET", "/status"},
+    Command{"probe", "ready", "GET", "/readyz"},
+    Command{"probe", "health", "GET", "/healthz"},
+    Command{"probe", "startup", "GET", "/startupz"},
+    Command{"status", "", "GET", "/status"},
     Command{"drain", "", "POST", "/drain"},
+    Command{"log-level", "", "POST", "/log-level?level=", "LEVEL"},
+    Command{"close", "", "POST", "/sessions/", "SESSION", "/close"},
 };
 
 struct Arguments {
   const Command* command = nullptr;
+  std::string about = {};
   std::string address{kDefaultOperatorAddress};
   std::chrono::seconds timeout{2};
 };
@@ -57,12 +64,19 @@ Result<Arguments> parse(std::span<const char* const> words) {
         return invalid_argument(fmt::format("--timeout: \"{}\" is not a whole number from 1 to 3600", text));
       }
       arguments.timeout = std::chrono::seconds{seconds};
+    } else if (k == 1 && !arguments.command->about.empty()) {
+      arguments.about = word;
     } else if (const auto* command = find(words.front(), word); k == 1 && command && !command->of.empty()) {
       arguments.command = command;
     } else {
       return invalid_argument(fmt::format("\"{}\" makes no sense after {}", word, words.front()));
     }
   }
+  const auto& command = *arguments.command;
+  const auto is_part = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  const bool is_fine =
+      command.about.empty() || (!arguments.about.empty() && std::ranges::all_of(arguments.about, is_part));
+  if (!is_fine) return invalid_argument(fmt::format("{} {}: of a-z, 0-9 and -", command.name, command.about));
   return arguments;
 }
 
@@ -78,7 +92,9 @@ std::string operator_commands_help(std::string_view program) {
       "Commands, for a {0} that runs with --operator (here: {1}):\n"
       "  {0} probe [ready|health|startup] [--operator ADDRESS] [--timeout SECONDS]   exit code 0: yes\n"
       "  {0} status [--operator ADDRESS]   what it does, as JSON\n"
-      "  {0} drain [--operator ADDRESS]    has it end as by SIGTERM\n",
+      "  {0} drain [--operator ADDRESS]    has it end as by SIGTERM\n"
+      "  {0} log-level LEVEL [--operator ADDRESS]   until it ends, or is told otherwise\n"
+      "  {0} close SESSION [--operator ADDRESS]     ends a session, by its name in the log\n",
       program, kDefaultOperatorAddress);
 }
 
@@ -87,7 +103,9 @@ std::optional<int> run_operator_command(std::string_view program, int argc, cons
   const auto arguments = parse({argv + 1, argv + argc});
   if (!arguments.ok()) return fail(program, argv[1], arguments.status().message(), 2);
   const auto& command = *arguments->command;
-  const auto answer = ask_operator(arguments->address, command.method, command.path, arguments->timeout);
+  const auto answer =
+      ask_operator(arguments->address, command.method,
+                   fmt::format("{}{}{}", command.path, arguments->about, command.path_end), arguments->timeout);
   if (!answer.ok()) return fail(program, argv[1], answer.status().message(), EXIT_FAILURE);
   const bool is_yes = answer->status == 200 || answer->status == 202;
   std::fputs(answer->body.c_str(), is_yes ? stdout : stderr);

@@ -77,6 +77,10 @@ Status check_range(const OptionInfo& info, Number number) {
 std::span<const OptionInfo> options() { return kOptions; }
 const OptionInfo& info(Option option) { return kOptions[static_cast<std::size_t>(option)]; }
 
+std::optional<std::uint64_t> parse_number_of(Kind kind, std::string_view text) {
+  return kind == Kind::bytes ? parse_bytes(text) : parse_whole(text);
+}
+
 bool has_option(Daemon daemon, Option option) {
   return (static_cast<unsigned>(info(option).daemons) & static_cast<unsigned>(daemon)) != 0;
 }
@@ -148,7 +152,7 @@ Result<OptionValues::Value> OptionValues::parse(const OptionInfo& info, std::str
     case Kind::count:
     case Kind::bytes:
     case Kind::seconds: {
-      const auto number = info.kind == Kind::bytes ? parse_bytes(text) : parse_whole(text);
+      const auto number = parse_number_of(info.kind, text);
       if (!number)
         return not_a(info.kind == Kind::bytes ? "a number of bytes, as 1000 or 512M" : "a whole number", text);
       BURN_RETURN_IF_ERROR(check_range(info, *number));

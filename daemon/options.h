@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,9 @@ bool has_option(Daemon daemon, Option option);
 bool is_of_command_line(Option option);
 // What a value looks like, for --help: "SECONDS"; empty for flags.
 std::string_view placeholder(OptionInfo::Kind kind);
+
+// A number of a kind (count, bytes, seconds) as one would write it: "512M". Nothing for what is none.
+std::optional<std::uint64_t> parse_number_of(OptionInfo::Kind kind, std::string_view text);
 
 // A value for each option: its default until set.
 class OptionValues {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/settings.h"
+#include "daemon/certificate_log.h"
 #include "daemon/log.h"
 #include "daemon/resource_limits.h"
 #include "daemon/service_manager.h"
@@ -22,10 +23,23 @@ namespace {
 // A session's work may be impossible to stop: then the process ends all the same, this long after the drain's timeout.
 constexpr auto kStopGrace = std::chrono::seconds{5};
 
-void reload_tokens(Host& host, const std::string& file) {
-  const auto read = host.admission().tokens().reload();
-  if (read.ok()) return log_info(fmt::format("signal {}: {} is read again", SIGHUP, file));
-  log_warning(fmt::format("signal {}: the tokens stay what they were: {}", SIGHUP, read.message()));
+// Reads again what may change while the process runs; each part stays what it was where its files are wrong.
+void reload(Service& service, Host& host, const ServiceOptions& options) {
+  if (!options.token_file.empty() || !options.tenant_file.empty()) {
+    const auto read = service.reload_credentials();
+    if (read.ok()) {
+      log_info(fmt::format("signal {}: tokens and tenants are read again", SIGHUP));
+    } else {
+      log_warning(fmt::format("signal {}: tokens and tenants stay what they were: {}", SIGHUP, read.message()));
+    }
+    if (auto* log = host.audit_log()) log->write("reload", read.ok() ? "ok" : read.message());
+  }
+  if (const auto* tls = service.tls())
+    log_certificate(*tls, service.reload_certificate(), fmt::format("signal {}", SIGHUP));
+  auto* log = host.audit_log();
+  if (!log) return;
+  const auto opened = log->open();
+  opened.ok() ? log_info("the audit log is opened again") : log_warning(opened.message());
 }
 
 }  // namespace
@@ -65,17 +79,22 @@ int Process::run(Service& service, Host& host, std::string_view ready) {
   return serve(service, host, ready);
 }
 
+bool Process::can_reload(const Service& service, const Host& host) const {
+  return !options_.token_file.empty() || !options_.tenant_file.empty() || service.tls() || host.audit_log();
+}
+
 int Process::serve(Service& service, Host& host, std::string_view ready) {
   for (const auto& url : service.urls()) std::printf("listening %s\n", url.c_str());
   std::fflush(stdout);
   log_info(ready);
   notify_service_manager("READY=1");
   auto signal = next_signal();
-  while (signal == SIGHUP && !options_.token_file.empty()) {
-    reload_tokens(host, options_.token_file);
+  while (signal == SIGHUP && can_reload(service, host)) {
+    reload(service, host, options_);
     signal = next_signal();
   }
   is_ending_ = true;
+  if (auto* log = host.audit_log()) log->write("drain", fmt::format("signal {}", signal));
   notify_service_manager("STOPPING=1");
   log_info(fmt::format("signal {}: shutting down; another one ends it at once", signal));
   pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);  // by default they end the process

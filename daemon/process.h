@@ -1,5 +1,6 @@
-// A daemon as a program: prints where it listens to stdout, logs to stderr, reads its tokens again on SIGHUP, and ends
-// on SIGTERM or SIGINT. Has the operator's port, from before the devices are opened to the end.
+// A daemon as a program: prints where it listens to stdout, logs to stderr, reads tokens, tenants and certificates
+// again on SIGHUP, and ends on SIGTERM or SIGINT. Has the operator's port, from before the devices are opened to the
+// end.
 #pragma once
 
 #include <atomic>
@@ -28,6 +29,7 @@ class Process {
 
  private:
   int next_signal() const;
+  bool can_reload(const Service& service, const Host& host) const;  // SIGHUP ends the process where nothing can be
   int serve(Service& service, Host& host, std::string_view ready);
   int stop(Service& service, const Host& host) const;
   void drain();

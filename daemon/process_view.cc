@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/one_line.h"
 #include "daemon/log.h"
 #include "daemon/operator/process_metrics.h"
 #include "ir/catalogue.h"
@@ -36,7 +37,17 @@ constexpr std::array<Named<Refusal>, kRefusals> kRefusalNames{{{Refusal::token, 
                                                                {Refusal::draining, "draining"},
                                                                {Refusal::session, "session"},
                                                                {Refusal::protocol, "protocol"},
-                                                               {Refusal::left, "left"}}};
+                                                               {Refusal::left, "left"},
+                                                               {Refusal::tenant, "tenant"}}};
+
+using net::tls::HandshakeResult;
+constexpr std::array<Named<HandshakeResult>, net::tls::kHandshakeResults> kHandshakes{
+    {{HandshakeResult::ok, "ok"},
+     {HandshakeResult::plain_text, "plain_text"},
+     {HandshakeResult::refused_by_client, "refused_by_client"},
+     {HandshakeResult::bad_certificate, "bad_certificate"},
+     {HandshakeResult::version, "version"},
+     {HandshakeResult::cut, "cut"}}};
 
 // "0.1.0" of "burn-server 0.1.0".
 std::string_view version_of(std::string_view title) { return title.substr(title.rfind(' ') + 1); }
@@ -45,7 +56,7 @@ double number(std::uint64_t count) { return static_cast<double>(count); }
 
 }  // namespace
 
-void ProcessView::attach(const Service& service, Host& host) {
+void ProcessView::attach(Service& service, Host& host) {
   const std::lock_guard lock{mutex_};
   service_ = &service;
   host_ = &host;
@@ -110,6 +121,30 @@ void ProcessView::collect_clients(Samples& samples) const {
   }
 }
 
+void ProcessView::collect_security(Samples& samples) const {
+  if (const auto* tls = service_->tls()) {
+    for (const auto& [result, name] : kHandshakes)
+      samples.add(Metric::tls_handshakes, number(tls->counted(result)), {name});
+    const auto expires = std::chrono::system_clock::to_time_t(tls->current()->not_after());
+    samples.add(Metric::tls_not_after, static_cast<double>(expires));
+  }
+  const auto& reloads = service_->reloads();
+  samples.add(Metric::reloads, number(reloads.credentials), {"credentials", "ok"});
+  samples.add(Metric::reloads, number(reloads.credentials_refused), {"credentials", "refused"});
+  samples.add(Metric::reloads, number(reloads.certificate), {"certificate", "ok"});
+  samples.add(Metric::reloads, number(reloads.certificate_refused), {"certificate", "refused"});
+  for (const auto& tenant : host_->admission().tenants().all()) {
+    const std::string_view name = tenant->name();
+    const auto& account = *tenant->account();
+    samples.add(Metric::tenant_sessions, number(tenant->sessions()), {name});
+    samples.add(Metric::tenant_memory, number(account.in_use()), {name});
+    samples.add(Metric::tenant_device_seconds, std::chrono::duration<double>(account.device()).count(), {name});
+    samples.add(Metric::tenant_queue_seconds, std::chrono::duration<double>(account.queue()).count(), {name});
+    samples.add(Metric::tenant_refused, number(tenant->refused()), {name});
+  }
+  if (const auto* log = host_->audit_log()) samples.add(Metric::audit_lines_lost, number(log->lines_lost()));
+}
+
 void ProcessView::collect(Samples& samples) const {
   collect_process(samples);
   samples.add(Metric::build_info, 1,
@@ -120,9 +155,28 @@ void ProcessView::collect(Samples& samples) const {
   samples.add(Metric::ready, why_not_started().ok() && why_not_ready().ok() ? 1 : 0);
   samples.add(Metric::draining, service_ && service_->is_stopping() ? 1 : 0);
   if (!service_) return;
-  samples.add(Metric::insecure, host_->admission().tokens().are_required() ? 0 : 1);
+  samples.add(Metric::insecure, host_->admission().is_open() ? 1 : 0);
   collect_clients(samples);
+  collect_security(samples);
   host_->collect(samples);
+}
+
+Status ProcessView::set_log_level(std::string_view level) {
+  if (!daemon::set_log_level(level)) {
+    return invalid_argument(
+        fmt::format("there is no log level {}: trace, debug, info, warning, error or off", quoted(level)));
+  }
+  log_info(fmt::format("the operator has set the log level to {}", level));
+  return {};
+}
+
+Status ProcessView::close_session(std::string_view name) {
+  const std::lock_guard lock{mutex_};
+  BURN_RETURN_IF_ERROR(why_not_started());
+  auto status = service_->close_session(name);
+  if (auto* log = host_->audit_log())
+    log->write("close", fmt::format("{}: {}", name, status.ok() ? "ok" : status.message()));
+  return status;
 }
 
 Report ProcessView::report() const {

@@ -19,7 +19,7 @@ class ProcessView final : public OperatorSource {
   ProcessView(std::string title, std::function<void()> drain) : title_(std::move(title)), drain_(std::move(drain)) {}
 
   // They are shown from now on, until detach() has returned.
-  void attach(const Service& service, Host& host);
+  void attach(Service& service, Host& host);
   void detach();
 
   Status startup() const override;
@@ -29,17 +29,20 @@ class ProcessView final : public OperatorSource {
   Report report() const override;
   std::string title() const override { return title_; }
   void drain() override { drain_(); }
+  Status set_log_level(std::string_view level) override;
+  Status close_session(std::string_view name) override;
 
  private:
   // The following require the lock, and but for the first that there are a service and a host.
   Status why_not_started() const;
   Status why_not_ready() const;
   void collect_clients(Samples& samples) const;
+  void collect_security(Samples& samples) const;
 
   const std::string title_;
   const std::function<void()> drain_;
   mutable std::mutex mutex_;
-  const Service* service_ = nullptr;
+  Service* service_ = nullptr;
   Host* host_ = nullptr;
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "daemon/certificate_log.h"
 #include "daemon/connection_acceptor.h"
 #include "daemon/drain.h"
 #include "daemon/handshake_timer.h"
@@ -21,6 +22,8 @@ namespace {
 
 constexpr auto kPeriod = std::chrono::seconds{1};        // of looking for deadlines, while there are clients
 constexpr auto kCloseTimeout = std::chrono::seconds{1};  // for clients to receive their Close
+constexpr auto kFilePeriod =
+    std::chrono::milliseconds{9'500};  // of looking whether certificates, tokens or tenants have changed
 constexpr std::string_view kShuttingDown = "the server is shutting down";
 
 std::uint32_t count_forks() {
@@ -48,7 +51,14 @@ struct Service::Parts {
 
 Service::Service(const ServiceOptions& options, std::shared_ptr<Host> host)
     : options_(options), host_(std::move(host)), forks_(count_forks()) {
-  throw_if_error(host_->admission().tokens().reload());
+  credentials_seen_ = stamp_credentials();
+  throw_if_error(host_->admission().reload());
+  if (!options_.audit_log.empty()) {
+    auto log = std::make_shared<AuditLog>(options_.audit_log);
+    throw_if_error(log->open());
+    host_->set_audit_log(std::move(log), options_.audit_required);
+  }
+  if (!options_.tls.certificate.empty()) tls_ = value_or_throw(net::tls::ServerTls::open(options_.tls));
   parts_ = std::make_unique<Parts>(options_, host_);
   try {
     parts_->timer = std::make_unique<PeriodicThread>("burn-timer", [this] { return tick(); });
@@ -79,8 +89,9 @@ void Service::listen() {
   if (!limits.warning().empty()) log_info(limits.warning());
   const net::ListenOptions options{
       .permits = std::make_shared<net::PermitPool>("connections", limits.connections()),
-      .loopback_only = !options_.insecure && !host_->admission().tokens().are_required(),
+      .loopback_only = !options_.insecure && host_->admission().is_open(),
       .origins = options_.allow_origins,
+      .tls = tls_,
   };
   const auto add = [&](const std::string& address, auto listen_on) {
     if (address.empty()) return;
@@ -98,12 +109,70 @@ void Service::listen() {
 std::chrono::milliseconds Service::tick() {
   ticked_ = std::chrono::steady_clock::now();
   parts_->handshake_timer.end_overdue(parts_->acceptor.open(), HandshakeTimer::Clock::now());
+  look_at_files(std::chrono::steady_clock::now());
   auto& leases = host_->leases();
   parts_->reaper.add_expired(leases.take_expired());
   host_->tick();
   // While there is no client, the first deadline of a new one is hello_timeout away.
   const bool is_quiet = parts_->acceptor.count() == 0 && leases.counts().lost == 0;
   return is_quiet ? quiet_period() : kPeriod;
+}
+
+std::array<net::tls::FileStamp, 2> Service::stamp_credentials() const {
+  const auto of = [](const std::string& path) {
+    return path.empty() ? net::tls::FileStamp{} : net::tls::stamp_of(path);
+  };
+  return {of(options_.token_file), of(options_.tenant_file)};
+}
+
+void Service::look_at_files(std::chrono::steady_clock::time_point now) {
+  if (now - looked_at_files_ < kFilePeriod) return;
+  looked_at_files_ = now;
+  auto certificate = tls_ ? tls_->reload_if_changed() : std::nullopt;
+  if (certificate) log_certificate(*tls_, count_certificate(*std::move(certificate)), "changed");
+  const auto seen = stamp_credentials();
+  if (std::exchange(credentials_seen_, seen) == seen) return;
+  const auto read = reload_credentials();
+  read.ok() ? log_info("tokens and tenants have changed and are read again")
+            : log_warning("tokens and tenants have changed, and stay what they were: " + read.message());
+}
+
+Status Service::count_certificate(Status read) {
+  ++(read.ok() ? reloads_.certificate : reloads_.certificate_refused);
+  return read;
+}
+
+Status Service::reload_certificate() { return tls_ ? count_certificate(tls_->reload()) : Status{}; }
+
+Status Service::reload_credentials() {
+  auto read = host_->admission().reload();
+  ++(read.ok() ? reloads_.credentials : reloads_.credentials_refused);
+  if (read.ok()) end_sessions_of_gone_tenants();
+  return read;
+}
+
+Status Service::close_session(std::string_view name) {
+  for (const auto& connection : parts_->acceptor.open()) {
+    if (!connection->is_welcome() || connection->session_name() != name) continue;
+    connection->end(cancelled("an operator has closed the session"));
+    return {};
+  }
+  return not_found("no session " + std::string{name} + " has a connection");
+}
+
+void Service::end_sessions_of_gone_tenants() {
+  const auto& tenants = host_->admission().tenants();
+  if (!tenants.are_used()) return;
+  const auto is_gone = [&](const std::string& name) {
+    const auto tenant = tenants.by_name(name);
+    if (!tenant) return name != net::Identity{}.tenant;  // which need not be listed
+    return !tenant->is_admitted();
+  };
+  for (const auto& connection : parts_->acceptor.open()) {
+    if (!connection->is_welcome() || !is_gone(connection->tenant())) continue;
+    connection->end({StatusCode::permission_denied, "tenant " + connection->tenant() + " is disabled"});
+  }
+  parts_->reaper.add_expired(host_->leases().take_lost_if(is_gone));
 }
 
 std::chrono::milliseconds Service::quiet_period() const { return std::max(options_.hello_timeout, kPeriod); }

@@ -2,27 +2,31 @@
 // daemon is a Host, which has the devices and opens the sessions, and a main() that runs one of these around it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "daemon/host.h"
 #include "daemon/service_options.h"
+#include "net/tls/file_stamp.h"
+#include "net/tls/server_tls.h"
 
 namespace burn::daemon {
 
 // Serves from construction to stop(). Thread-safe.
 class Service {
  public:
-  // Reads the tokens of host->admission(), starts the service's threads and listens.
-  // Throws Error: UNAVAILABLE for an address in use; INVALID_ARGUMENT for an address that makes no sense, or for none
-  // at all; FAILED_PRECONDITION for an address that other machines can reach, without a token file or `insecure`; as
-  // Tokens::reload().
+  // Reads the files of host->admission(), opens the audit log, starts the service's threads and listens.
+  // Throws Error: as ServerTls::open(); UNAVAILABLE for an address in use; INVALID_ARGUMENT for an address that makes
+  // no sense, or for none at all; FAILED_PRECONDITION for an address that other machines can reach, without a token
+  // file or `insecure`; as Tokens::reload().
   Service(const ServiceOptions& options, std::shared_ptr<Host> host);
   // stop(). In a child of fork(), which has none of its threads, does nothing.
   ~Service();
@@ -37,6 +41,19 @@ class Service {
   // Sessions that are not over, and those that are but have not given their memory back.
   std::size_t sessions() const;
   std::size_t sessions_limit() const { return options_.sessions; }
+  // Null: no TLS is spoken.
+  net::tls::ServerTls* tls() const { return tls_.get(); }
+  // Reads tokens and tenants again: all of it, or it stays as it was. Sessions of tenants that are disabled or gone
+  // end. Errors: AdmissionControl::reload()'s.
+  Status reload_credentials();
+  // The same of the certificate; without TLS nothing is done. Errors: ServerTls::reload()'s.
+  Status reload_certificate();
+  // Ends a session that has a connection; its client is told that an operator did. Errors: NOT_FOUND.
+  Status close_session(std::string_view name);
+  struct Reloads {
+    std::atomic<std::uint64_t> credentials = 0, credentials_refused = 0, certificate = 0, certificate_refused = 0;
+  };
+  const Reloads& reloads() const { return reloads_; }
   // Whether stop() was called.
   bool is_stopping() const { return is_stopping_; }
   // Whether the thread that sees to deadlines has not come round for longer than kMaxPause beyond its time.
@@ -52,12 +69,20 @@ class Service {
   struct Parts;
   bool is_forked() const;
   std::chrono::milliseconds tick();
+  void end_sessions_of_gone_tenants();
+  Status count_certificate(Status read);
+  void look_at_files(std::chrono::steady_clock::time_point now);
+  std::array<net::tls::FileStamp, 2> stamp_credentials() const;
   std::chrono::milliseconds quiet_period() const;
   void listen();
 
   const ServiceOptions options_;
   const std::shared_ptr<Host> host_;
   const std::uint32_t forks_;
+  std::shared_ptr<net::tls::ServerTls> tls_;
+  std::chrono::steady_clock::time_point looked_at_files_ = std::chrono::steady_clock::now();  // of the timer
+  std::array<net::tls::FileStamp, 2> credentials_seen_;                                       // of the timer
+  Reloads reloads_;
   std::vector<std::string> urls_;
   std::size_t connections_limit_ = 0;
   std::atomic<bool> is_stopping_ = false;

@@ -6,9 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "net/tls/options.h"
+
 namespace burn::daemon {
 
 struct ServiceOptions {
+  bool requires_certificates() const { return tls.client_certificates == net::tls::ClientCertificates::required; }
+
   // Where to listen. An empty address: not offered.
   std::string ws;              // HOST:PORT for WebSocket; port 0: any free one
   std::string grpc;            // HOST:PORT for gRPC
@@ -21,6 +25,10 @@ struct ServiceOptions {
 
   // Which clients are served; docs/security.md.
   std::string token_file;                  // empty: no token is required
+  std::string tenant_file = {};            // empty: there are no tenants
+  std::string audit_log = {};              // empty: none is written
+  bool audit_required = false;             // new sessions are refused while it cannot be written
+  net::tls::ServerFiles tls = {};          // without a certificate no TLS is spoken
   bool insecure = false;                   // without tokens, listen also where other machines can connect
   std::vector<std::string> allow_origins;  // of pages that may connect in a browser: "https://example.org", "*"
   std::size_t sessions = 1024;             // at once, of all clients

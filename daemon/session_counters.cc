@@ -9,6 +9,8 @@ Refusal refusal_of(net::SessionEnd how, const Status& why) {
       return Refusal::left;
     case StatusCode::unauthenticated:
       return Refusal::token;
+    case StatusCode::permission_denied:
+      return Refusal::tenant;
     case StatusCode::resource_exhausted:
       return Refusal::limit;
     case StatusCode::failed_precondition:

@@ -21,8 +21,9 @@ enum class Refusal : std::uint8_t {
   session,   // there is none of that name to come back to, or no such device
   protocol,  // what came could not be read
   left,      // the client did, or its connection was lost
+  tenant,    // is disabled, or not the session's, or may not use the device
 };
-inline constexpr std::size_t kRefusals = 8, kSessionEnds = 5;
+inline constexpr std::size_t kRefusals = 9, kSessionEnds = 5;
 
 Refusal refusal_of(net::SessionEnd how, const Status& why);
 

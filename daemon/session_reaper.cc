@@ -46,6 +46,7 @@ void SessionReaper::dispose(const Conversations& sessions, net::SessionEnd how, 
   for (const auto& session : sessions) {
     host.count_closed(how);
     host.log(net::Severity::info, net::describe_end(*session, why));
+    net::audit_end(host, *session, why);
     session->dispose();
   }
 }

@@ -27,6 +27,8 @@ class Tokens {
   bool are_required() const { return !path_.empty(); }
   // Reads the file again. Errors, after which the tokens are what they were: read_token_file()'s.
   Status reload();
+  // What reload() would say.
+  Status check() const { return path_.empty() ? Status{} : read_token_file(path_).status(); }
   // True for a token of the file, and for any when none is required. Takes the same time for any token of this length,
   // whatever the file has.
   bool is_known(std::string_view token) const;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/status.h"
@@ -22,6 +23,14 @@ struct ReceiveSpace {
   std::size_t begin = 0;  // bytes of the frame that come before it; 0: there is none
   std::shared_ptr<const void> owner;
   std::span<std::byte> bytes;  // for the rest of the frame
+};
+
+// What a transport knows of the other end beside its address.
+struct PeerSecurity {
+  bool is_encrypted = false;  // by TLS
+  // In the certificate that the peer proved to have: "uri:burn://tenant/vision", "dns:a.lab", "ip:10.0.0.1",
+  // "email:a@b", "cn:alice", "sha256:HEX" of all of it. Empty: it has shown none.
+  std::vector<std::string> names;
 };
 
 // Receives the frames of a channel. Calls come one at a time, from a thread of the transport, and must not block.
@@ -65,6 +74,7 @@ class Channel {
   // Bytes queued and not yet handed to the kernel.
   virtual std::size_t queued_bytes() const = 0;
   virtual std::string peer() const = 0;  // "127.0.0.1:40312", for logs
+  virtual PeerSecurity peer_security() const { return {}; }
   // Whether bytes go through memory that both ends have: then to send them costs hardly more than to look at them.
   virtual bool is_shared_memory() const { return false; }
 };

@@ -9,6 +9,7 @@
 #include "daemon/periodic_thread.h"
 #include "daemon/resource_limits.h"
 #include "daemon/service.h"
+#include "daemon/tls_options.h"
 #include "daemon/tokens.h"
 #include "router/router_host.h"
 #include "router/version.h"
@@ -39,7 +40,7 @@ RouterHost::Members make_members(const RouterOptions& options) {
 std::shared_ptr<RouterHost> make_host(const RouterOptions& options) {
   auto members = make_members(options);
   auto mesh = value_or_throw(parse_mesh(options.mesh, members.size()));
-  auto admission = std::make_shared<daemon::AdmissionControl>(options.service.token_file,
+  auto admission = std::make_shared<daemon::AdmissionControl>(daemon::credentials_of(options.service),
                                                               daemon::ResourceLimits::sessions(options.service));
   return std::make_shared<RouterHost>(std::move(members), std::move(mesh), options.service.session_lease,
                                       std::move(admission));
@@ -67,6 +68,10 @@ RouterOptions router_options(const daemon::OptionValues& values) {
       .operator_address = values.text(Option::operator_address),
       .title = kServerName,
       .token_file = values.text(Option::token_file),
+      .tenant_file = values.text(Option::tenants),
+      .audit_log = values.text(Option::audit_log),
+      .audit_required = values.is_set(Option::audit_required),
+      .tls = value_or_throw(daemon::tls_options(values)),
       .insecure = values.is_set(Option::insecure),
       .allow_origins = values.list(Option::allow_origin),
       .sessions = values.number(Option::sessions),

@@ -27,7 +27,8 @@ std::string Server::url() const { return urls().front(); }
 const std::vector<std::string>& Server::urls() const { return service_->urls(); }
 std::size_t Server::connections() const { return service_->connections(); }
 std::size_t Server::sessions() const { return service_->sessions(); }
-Status Server::reload_tokens() { return host_->admission().tokens().reload(); }
+Status Server::reload_tokens() { return service_->reload_credentials(); }
+Status Server::reload_certificate() { return service_->tls() ? service_->tls()->reload() : Status{}; }
 void Server::stop() { service_->stop(); }
 
 Server::SessionCounts Server::session_counts() const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "net/tls/options.h"
 
 namespace burn::daemon {
 class Service;
@@ -32,6 +33,11 @@ struct ServerOptions {
   std::string operator_address;  // of burn-server's operator port (docs/operate); a worker inside a program has none
 
   // Which clients are served; docs/security.md.
+  std::string tenant_file;      // what tenants there are (docs/operate/tenants.md); empty: none
+  std::string audit_log;        // of sessions, a line each; empty: none
+  bool audit_required = false;  // new sessions are refused while it cannot be written
+  // Files of TLS for `ws` and `grpc`; without a certificate none is spoken.
+  net::tls::ServerFiles tls = {};
   std::string token_file;                  // tokens, of which a client has to know one; empty: no token is required
   bool insecure = false;                   // without tokens, listen also where other machines can connect
   std::vector<std::string> allow_origins;  // of pages that may connect in a browser: "https://example.org", "*"
@@ -81,9 +87,12 @@ class Server {
   std::uint64_t memory_in_use() const;  // of all devices, in bytes
   std::uint64_t memory_idle() const;    // kept for reuse beside that
 
-  // Reads ServerOptions::token_file again; sessions that are open stay. Errors: as the constructor's; the tokens are
+  // Reads ServerOptions::token_file and tenant_file again; sessions that are open stay, but for those of tenants that
+  // are disabled or gone. Errors: as the constructor's; the tokens are
   // then what they were.
   Status reload_tokens();
+  // The same of ServerOptions::tls; connections that are open stay. Without TLS nothing is done.
+  Status reload_certificate();
 
   // Accepts no more clients, lets what clients have sent be executed and answered for up to drain_seconds, tells them
   // that the server is shutting down, and closes. Waits for what is being executed, however long it takes; a program

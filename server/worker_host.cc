@@ -42,16 +42,38 @@ WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas, std::chro
 }
 
 std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hello& hello) {
+  return open_session(hello, quotas_);
+}
+
+std::unique_ptr<proto::ServedSession> WorkerHost::open_session_of(const proto::Hello& hello,
+                                                                  const net::Identity& identity) {
+  return open_session(hello, quotas_of(identity));
+}
+
+session::Quotas WorkerHost::quotas_of(const net::Identity& identity) const {
+  auto quotas = quotas_;
+  const auto tenant = admission().tenants().by_name(identity.tenant);
+  const auto rules = tenant ? tenant->rules() : nullptr;
+  if (!rules) return quotas;
+  quotas.tenant = tenant->account();
+  quotas.tensor_bytes = rules->session_memory.value_or(quotas.tensor_bytes);
+  quotas.programs = rules->programs.value_or(quotas.programs);
+  quotas.run_timeout = rules->run_timeout.value_or(quotas.run_timeout);
+  return quotas;
+}
+
+std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hello& hello,
+                                                               const session::Quotas& quotas) {
   const auto subject = daemon::status_subject(hello);
   const auto device = net::find_device(devices_, subject.value_or(hello));
   if (!device.ok()) return daemon::make_refused_session(device.status());
   if (subject) {
     const auto& worker = workers_[*device];
-    return daemon::make_status_session(session::describe_session(*worker, quotas_), [worker] {
+    return daemon::make_status_session(session::describe_session(*worker, quotas), [worker] {
       return proto::SessionStats{.session = {}, .device = session::usage_of(*worker)};
     });
   }
-  return session::make_local_session(workers_[*device], quotas_, session::Execution::by_quick_callers,
+  return session::make_local_session(workers_[*device], quotas, session::Execution::by_quick_callers,
                                      collective_address_);
 }
 

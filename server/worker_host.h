@@ -24,6 +24,8 @@ class WorkerHost final : public daemon::Host {
 
   const std::vector<std::string>& devices() const override { return devices_; }
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override;
+  std::unique_ptr<proto::ServedSession> open_session_of(const proto::Hello& hello,
+                                                        const net::Identity& identity) override;
   void tick() override;
   std::uint64_t runs_left_behind() const override;
   Status health() const override;
@@ -32,6 +34,8 @@ class WorkerHost final : public daemon::Host {
 
  private:
   void log_left_behind();
+  session::Quotas quotas_of(const net::Identity& identity) const;
+  std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello, const session::Quotas& quotas);
 
   const Workers workers_;
   const session::Quotas quotas_;

@@ -6,6 +6,7 @@
 #include "backends/registry.h"
 #include "base/error.h"
 #include "daemon/resource_limits.h"
+#include "daemon/tls_options.h"
 #include "session/version.h"
 
 namespace burn::server {
@@ -21,6 +22,10 @@ daemon::ServiceOptions service_options(const ServerOptions& options) {
       .operator_address = options.operator_address,
       .title = session::kServerName,
       .token_file = options.token_file,
+      .tenant_file = options.tenant_file,
+      .audit_log = options.audit_log,
+      .audit_required = options.audit_required,
+      .tls = options.tls,
       .insecure = options.insecure,
       .allow_origins = options.allow_origins,
       .sessions = options.sessions,
@@ -44,8 +49,9 @@ std::shared_ptr<WorkerHost> open_worker(const ServerOptions& options) {
   }
   const session::Quotas quotas{
       .tensor_bytes = options.session_bytes, .programs = options.programs, .run_timeout = options.run_timeout};
-  auto admission = std::make_shared<daemon::AdmissionControl>(
-      options.token_file, daemon::ResourceLimits::sessions(service_options(options)));
+  const auto service = service_options(options);
+  auto admission = std::make_shared<daemon::AdmissionControl>(daemon::credentials_of(service),
+                                                              daemon::ResourceLimits::sessions(service));
   return std::make_shared<WorkerHost>(std::move(workers), quotas, seconds{options.session_lease}, std::move(admission),
                                       options.collective_address);
 }
@@ -61,6 +67,10 @@ ServerOptions server_options(const daemon::OptionValues& values) {
   options.collective_address = values.text(Option::collective_address);
   options.operator_address = values.text(Option::operator_address);
   options.token_file = values.text(Option::token_file);
+  options.tenant_file = values.text(Option::tenants);
+  options.audit_log = values.text(Option::audit_log);
+  options.audit_required = values.is_set(Option::audit_required);
+  options.tls = value_or_throw(daemon::tls_options(values));
   options.insecure = values.is_set(Option::insecure);
   options.allow_origins = values.list(Option::allow_origin);
   options.sessions = values.number(Option::sessions);

@@ -20,6 +20,12 @@ Result<Budget::Share> Budget::take(std::uint64_t bytes) {
           fmt::format("{} bytes more than the {} in use exceed what a session may hold, {}", bytes, in_use, room));
     }
   } while (!in_use_.compare_exchange_weak(in_use, in_use + bytes));
+  if (tenant_) {
+    if (auto status = tenant_->take(bytes); !status.ok()) {
+      in_use_ -= bytes;
+      return status;
+    }
+  }
   auto peak = peak_.load(std::memory_order_relaxed);
   while (peak < in_use + bytes && !peak_.compare_exchange_weak(peak, in_use + bytes)) {
   }

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "serving/tenant_account.h"
 
 namespace burn::serving {
 
@@ -33,7 +34,9 @@ class Budget {
   static constexpr std::uint64_t kFree = std::uint64_t{64} << 10;
 
   // `account`: what the host's part is counted with, too; null: with nothing. Outlives it, or until leave_account().
-  explicit Budget(std::uint64_t limit, HostAccount* account = nullptr) : limit_(limit), account_(account) {}
+  // `tenant`: what tensors are counted with, too; may be null.
+  explicit Budget(std::uint64_t limit, HostAccount* account = nullptr, std::shared_ptr<TenantAccount> tenant = nullptr)
+      : limit_(limit), tenant_(std::move(tenant)), account_(account) {}
   ~Budget() { give_granted(granted_); }
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
@@ -50,7 +53,7 @@ class Budget {
       return *this;
     }
     ~Share() {
-      if (budget_) budget_->in_use_ -= bytes_;
+      if (budget_) budget_->give(bytes_);
     }
     std::uint64_t bytes() const { return budget_ ? bytes_ : 0; }
     // The two in one. Requires: of the same budget, if both are of one.
@@ -121,6 +124,10 @@ class Budget {
     const auto host = this->host();
     return host > kFree ? host - kFree : 0;
   }
+  void give(std::uint64_t bytes) {
+    in_use_ -= bytes;
+    if (tenant_) tenant_->give(bytes);
+  }
   Status refuse(std::uint64_t host) const;
   Status grow_granted(std::uint64_t host);
   void shrink_granted();
@@ -129,6 +136,7 @@ class Budget {
   }
 
   const std::uint64_t limit_;
+  const std::shared_ptr<TenantAccount> tenant_;
   HostAccount* account_;  // null: left; under granting_
   std::atomic<std::uint64_t> in_use_ = 0, peak_ = 0;
   // Of the host: what is taken; and what the account has granted for it, which goes in large steps, so that

@@ -3,6 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
+
+#include "serving/tenant_account.h"
 
 namespace burn::serving {
 
@@ -23,6 +26,9 @@ struct Quotas {
   // Bytes of tensors waiting to be written; a write() of more blocks its caller, if any wait. Counts as at least what
   // in_flight small tensors may have (proto::kInlineBytes each): a connection does not wait for those.
   std::uint64_t waiting_bytes = std::uint64_t{256} << 20;
+  // Whose session it is: its tensors count with the tenant's, and its runs wait for their turn among tenants'. Null: no
+  // tenant's.
+  std::shared_ptr<TenantAccount> tenant = nullptr;
 };
 
 }  // namespace burn::serving

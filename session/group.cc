@@ -69,8 +69,13 @@ Result<std::string> SessionGroups::prepare_locked(const proto::GroupPlace& place
     groups_.clear();
     epoch_ = place.epoch;
   }
-  if (groups_.size() >= kMaxGroups)  // there may be some that have ended
-    std::erase_if(groups_, [](const auto& known) { return !known.second->failed.ok() && !known.second->is_forming; });
+  if (groups_.size() >= kMaxGroups) {  // there may be some that have ended
+    std::erase_if(groups_, [](const auto& known) {
+      const auto& [number, group] = known;
+      const bool has_ended = !group->failed.ok() || (group->collective && !group->collective->health().ok());
+      return has_ended && !group->is_forming;
+    });
+  }
   if (groups_.size() >= kMaxGroups)
     return resource_exhausted(fmt::format("a session may be in {} groups at a time", kMaxGroups));
   auto group = std::make_shared<Group>();

@@ -20,7 +20,7 @@ namespace burn::session {
 // Thread-safe. Forming a group takes a thread of its own until the group stands.
 class SessionGroups final : public backends::Groups {
  public:
-  static constexpr std::size_t kMaxGroups = 4;   // of a session: one for each axis of its mesh, and to spare
+  static constexpr std::size_t kMaxGroups = 16;  // of a session: for each axis of its mesh, and with each other device
   static constexpr std::size_t kMaxForming = 8;  // threads that form groups, also of epochs that are over
 
   // `backend` outlives the groups; `host`: the address in digits at which other members reach this process; `session`:

@@ -31,11 +31,14 @@ class DevicePerformer final : public serving::CallPerformer {
         info_(describe_session(*worker_, quotas)),
         account_(worker_->backend()),
         budget_(std::make_shared<Budget>(std::min(quotas.tensor_bytes, worker_->backend().limits().memory_bytes),
-                                         &account_)),
+                                         &account_, quotas.tenant)),
         stream_(worker_->backend(), signal_, static_cast<const CallPerformer*>(this)),
         groups_(worker_->backend(), collective_host, static_cast<const CallPerformer*>(this)),
         state_(worker_, quotas, budget_, stream_, groups_) {
     worker_->count_session(+1);
+    // A device that works on its own has its own order of what it was given.
+    has_gate_ = quotas.tenant && worker_->backend().computes_on_host();
+    if (has_gate_) stream_.wait_at(worker_->gate(), quotas.tenant);
   }
   ~DevicePerformer() override {
     budget_->leave_account();  // what is still being read keeps the budget
@@ -73,6 +76,7 @@ class DevicePerformer final : public serving::CallPerformer {
     if (define && define->define.invalid.ok()) ++programs_;
     if (std::holds_alternative<proto::RunProgram>(call)) ++runs_;
     stream_.wait_for_device();
+    if (has_gate_) stream_.set_waits(!has_groups_ && !session::is_quick(call, state_));
     perform_call(call, state_, stream_);
   }
   void prepare_ahead(Call& call) override { session::prepare_ahead(call, state_); }
@@ -81,6 +85,7 @@ class DevicePerformer final : public serving::CallPerformer {
   bool ran_long() const override { return state_.ran_long(); }
 
   void prepare_group(const proto::GroupPlace& place, const proto::Session::AddressCallback& done) override {
+    has_groups_ = true;
     groups_.prepare(place, done);
   }
   void open_group(const proto::GroupPlace& place, std::vector<std::string> addresses,
@@ -125,6 +130,8 @@ class DevicePerformer final : public serving::CallPerformer {
   SessionGroups groups_;
   SessionState state_;
   std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
+  bool has_gate_ = false;
+  std::atomic<bool> has_groups_ = false;  // a run may wait for members of its group
 };
 
 }  // namespace

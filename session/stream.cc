@@ -48,11 +48,19 @@ Result<backends::BufferPtr> SessionStream::clone(const backends::BufferPtr& buff
   return copy;
 }
 
+void SessionStream::wait_at(serving::FairGate& gate, std::shared_ptr<serving::TenantAccount> tenant) {
+  gate_ = &gate;
+  place_.emplace(gate, std::move(tenant));
+}
+
 Result<backends::RunResult> SessionStream::run(const std::shared_ptr<backends::Executable>& executable,
                                                backends::RunArgs args, bool keeps) {
   args.serial = next_serial(keeps);
   auto seen = args.failures;  // of inputs: they have been noted
-  auto result = stream_->run(executable, std::move(args));
+  auto result = [&] {
+    const auto turn = place_ ? gate_->enter(*place_, *signal_, waits_for_turn_) : serving::FairGate::Turn{};
+    return stream_->run(executable, std::move(args));
+  }();
   count();
   if (!result.ok() || !result->stopped.ok()) return result;
   const auto note_new = [&](const Failure& failure) {

@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "backends/backend.h"
 #include "proto/session.h"
 #include "serving/failure_log.h"
+#include "serving/fair_gate.h"
 #include "serving/signal.h"
 
 namespace burn::session {
@@ -46,6 +48,11 @@ class SessionStream {
   void refuse(Failure why, proto::Session::ReadCallback done);
   void sync(proto::Session::SyncCallback done);
 
+  // Runs wait for their turn there from now on; false: of this call, whose caller has other things to do, or whose run
+  // waits for others on other workers, they do not. The gate outlives the stream.
+  void wait_at(serving::FairGate& gate, std::shared_ptr<serving::TenantAccount> tenant);
+  void set_waits(bool waits) { waits_for_turn_ = waits; }
+
   // Keeps a failure for the next sync and, where it is `hidden` (FailureLog), for the next read. Ok is none.
   Failure note(Status status, bool hidden = false);
 
@@ -77,6 +84,9 @@ class SessionStream {
   std::atomic<std::uint64_t> done_calls_ = 0, done_bytes_ = 0;
   std::atomic<bool> waiting_ = false;
   Status status_;
+  serving::FairGate* gate_ = nullptr;
+  std::optional<serving::FairGate::Place> place_;
+  bool waits_for_turn_ = true;
   std::mutex ending_;                         // held while the stream ends or is interrupted
   std::unique_ptr<backends::Stream> stream_;  // its callbacks use all of the above
 };

@@ -8,6 +8,7 @@
 
 #include "backends/backend.h"
 #include "base/status.h"
+#include "serving/fair_gate.h"
 #include "session/housekeeper.h"
 
 namespace burn::session {
@@ -49,7 +50,9 @@ class Worker {
   };
   virtual Stats stats() const = 0;
 
-  // For sessions: what stats() counts.
+  // For sessions: where their runs wait for their turn among tenants'.
+  virtual serving::FairGate& gate() = 0;
+  // What stats() counts.
   virtual void count_session(int change) = 0;
   virtual void count_run() = 0;
   virtual void count_busy(std::chrono::nanoseconds time) = 0;

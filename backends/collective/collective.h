@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/failure.h"
 #include "base/status.h"
@@ -26,6 +27,8 @@ struct CollectiveCall {
   // Why there is no operand, or no memory for the result: then both are empty, and the call only takes part.
   Failure failed = nullptr;
 };
+
+class CollectiveThread;
 
 class Collective {
  public:
@@ -44,6 +47,16 @@ class Collective {
   // no operand; otherwise why the group has ended: UNAVAILABLE for a member that is gone, FAILED_PRECONDITION for
   // members that perform different collectives, CANCELLED, DEADLINE_EXCEEDED, or what abort() was given.
   virtual Status perform(const CollectiveCall& call) = 0;
+  // All-reduces of one function and dtype, in order, the same ones on all members: what each of them gives. Small ones
+  // may share a message. Otherwise as perform() of one after the other.
+  virtual std::vector<Status> perform_together(std::span<const CollectiveCall> calls) {
+    std::vector<Status> done;
+    done.reserve(calls.size());
+    for (const auto& call : calls) done.push_back(perform(call));
+    return done;
+  }
+  // A thread of this member that performs while others compute; null: there is none, and callers perform themselves.
+  virtual CollectiveThread* thread() { return nullptr; }
 
   // Ends the group: a perform() that waits fails for this reason at once, as do all later ones. The other members are
   // told it, with the rank of this one. From any thread; the first reason stays.

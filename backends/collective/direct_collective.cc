@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "backends/collective/collective_thread.h"
 #include "backends/collective/combine.h"
 #include "backends/collective/exchange.h"
+#include "backends/collective/packed.h"
 #include "base/overloaded.h"
 #include "ir/attrs.h"
 
@@ -60,6 +62,10 @@ class DirectCollective final : public Collective {
   void abort(const Status& why) override { links_->abort(why); }
   void leave(const Status& why) override { links_->leave(why); }
   Status health() const override { return links_->health(); }
+  CollectiveThread* thread() override { return size() > 1 ? &thread_ : nullptr; }
+  std::vector<Status> perform_together(std::span<const CollectiveCall> calls) override {
+    return size() == 1 ? Collective::perform_together(calls) : perform_packed(*this, calls, limits_.piece, packed_);
+  }
 
   Status perform(const CollectiveCall& call) override {
     // What others have said meanwhile: their numbers may be here all the same, of a collective that has failed for
@@ -282,7 +288,8 @@ class DirectCollective final : public Collective {
   std::uint64_t rounds_ = 0;  // so far
   std::uint64_t what_ = 0;    // of the collective that is performed
   std::optional<MemberFailure> failed_;
-  std::vector<std::byte> scratch_;
+  std::vector<std::byte> scratch_, packed_;
+  CollectiveThread thread_;  // ends before what it uses
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "backends/cpu/runtime/workers.h"
 #include "backends/run_args.h"
 #include "base/settings.h"
+#include "compile/plan/buckets.h"
 #include "compile/plan/guards.h"
 #include "compile/plan/recompute.h"
 
@@ -27,6 +28,7 @@ compile::PlanOptions plan_options() {
   // Sums over rows cost little where a tile has several of them; one that is one row would add to its totals, which are
   // wider, element by element, and that is slower than a pass of its own over what the second cache still holds.
   options.limits.min_summed_rows = 8;
+  options.buckets = !is_off(Setting::overlap);
   options.limits.max_summed_columns = 2048;
   options.limits.sums_beside_rows = false;
   options.limits.sums_all = true;
@@ -64,12 +66,20 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const
       BURN_TRY(auto stage, prepare_stage(made->program_, made->plan_, step));
       made->stages_.push_back(std::move(stage));
     }
+    made->find_collective_ends();
     made->find_neighbours();
     made->find_guarded();
     made->planned_bytes_ = planned_bytes(made->program_, made->plan_, made->stages_);
     if (traces_plans()) fmt::print(stderr, "{}", to_string(made->plan_, made->program_));
     return made;
   });
+}
+
+void CpuExecutable::find_collective_ends() {
+  const auto ends = compile::find_collective_ends(program_, plan_);
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    if (ends[s] >= 0) stages_[s].collectives_end = options_.buckets ? static_cast<std::size_t>(ends[s]) : s + 1;
+  }
 }
 
 // Fused steps that follow each other and read nothing of each other run in one pass.

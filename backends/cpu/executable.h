@@ -29,6 +29,7 @@ class CpuExecutable final : public Executable {
  private:
   CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool);
 
+  void find_collective_ends();
   void find_neighbours();
   void find_guarded();
   std::shared_ptr<RunMeter> meter_for(RunArgs& args) const;

@@ -1,6 +1,8 @@
 // One run of a program: where its values are, which of them failed, and the stages one after the other.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +26,9 @@ class Execution {
   // Requires: arguments that fit the program. Takes their buffers.
   Execution(const ir::Program& program, const compile::Plan& plan, std::span<const Stage> stages, Pool& pool,
             RunArgs& args, const RunLife& life);
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+  ~Execution() { abandon_collectives(cancelled("the run has ended")); }
 
   // Throws Interrupted, and what the standard library throws for want of memory: then end_early().
   RunResult run();
@@ -37,6 +42,7 @@ class Execution {
     return ref.is_input() ? inputs_[static_cast<std::size_t>(ref.index())]
                           : values_[static_cast<std::size_t>(ref.index())];
   }
+  static Failure failure_of(Status status) { return std::make_shared<const Status>(std::move(status)); }
   std::size_t index_of(ir::Ref ref) const;  // in failures_
   Failure failure_among(std::span<const ir::Ref> refs) const;
   void fail(ir::Ref ref, Failure why);
@@ -53,6 +59,12 @@ class Execution {
   void run_members(std::size_t position, std::vector<Array> reads);
   RunResult outputs();
 
+  // Begins them, or performs them where their results are needed by the next stage.
+  void run_collectives(std::size_t position);
+  void finish_collectives(std::size_t position, CollectiveWork& work);
+  void finish_collectives_before(std::size_t position);  // what a stage before that position needs
+  void abandon_collectives(const Status& why);           // that are under way: their groups end
+
   // Commits (ir/ops/commit.h).
   void run_commit(std::size_t position);
   Failure failure_before(std::int32_t commit) const;  // of what it covers, if there is one
@@ -66,8 +78,7 @@ class Execution {
     Array value;
     Failure failure;  // of the old value
   };
-  template <typename Operand>
-  std::optional<StandIn> stand_in(const ir::Node& node, const Operand& operand);
+  std::optional<StandIn> stand_in(const ir::Node& node, const std::function<Array(ir::Ref)>& operand);
 
   const ir::Program& program_;
   const compile::Plan& plan_;
@@ -80,6 +91,13 @@ class Execution {
   Failure why_refused_;            // the first of them
   BesidePool reserved_;            // for the stages that a Commit guards, until the first of them runs
   Interrupt last_interrupt_;       // of the protected stages
+
+  struct UnderWay {
+    std::size_t position = 0;
+    std::shared_ptr<CollectiveWork> work;
+    std::uint64_t number = 0;  // of the group's thread
+  };
+  std::deque<UnderWay> under_way_;
 };
 
 }  // namespace burn::backends::cpu

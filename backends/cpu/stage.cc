@@ -24,6 +24,23 @@ bool may_take_long(const ir::Program& program, const ir::Node& node) {
   return work >= (is_of_library ? kLongForLibraries : kLong);
 }
 
+Stage prepare_collectives(const ir::Program& program, const compile::PlanStep& step) {
+  Stage stage;
+  const auto add = [&](std::int32_t n) {
+    const auto& node = program.nodes[static_cast<std::size_t>(n)];
+    const auto group = std::visit(
+        [](const auto& op) -> std::int64_t {
+          if constexpr (requires { op.group; }) return op.group;
+          return 0;
+        },
+        node.op);
+    stage.collectives.push_back({node.op, group, program.type_of(program.operands_of(node)[0]), program.type_of(node)});
+  };
+  if (step.bucket.empty()) add(step.node);
+  for (const auto n : step.bucket) add(n);
+  return stage;
+}
+
 }  // namespace
 
 Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node) {
@@ -39,10 +56,9 @@ Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node) {
 Result<Stage> prepare_stage(const ir::Program& program, const compile::Plan& plan, const compile::PlanStep& step) {
   if (step.group == compile::PlanStep::kSingle) {
     const auto& node = program.nodes[static_cast<std::size_t>(step.node)];
+    if (ir::is_collective(node.op)) return prepare_collectives(program, step);
     BURN_TRY(auto kernel, prepare_node(program, node));
-    return Stage{.kernel = std::move(kernel),
-                 .is_collective = ir::is_collective(node.op),
-                 .may_take_long = !ir::is_collective(node.op) && may_take_long(program, node)};
+    return Stage{.kernel = std::move(kernel), .may_take_long = may_take_long(program, node)};
   }
   const auto& group = plan.groups[static_cast<std::size_t>(step.group)];
   auto code = compile_group(program, group, step);
@@ -56,7 +72,8 @@ Result<Stage> prepare_stage(const ir::Program& program, const compile::Plan& pla
 // What a std::function holds cannot be asked: a kernel keeps its op, types and strides.
 std::size_t Stage::memory_bytes() const {
   constexpr std::size_t kKernelBytes = 512;
-  return sizeof *this + (fused ? fused->memory_bytes() : kKernelBytes);
+  return sizeof *this + (fused ? fused->memory_bytes() : kKernelBytes) +
+         collectives.capacity() * sizeof(CollectiveNode);
 }
 
 }  // namespace burn::backends::cpu

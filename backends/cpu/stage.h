@@ -3,18 +3,23 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "backends/cpu/fused/fused_kernel.h"
+#include "backends/cpu/kernels/collective_work.h"
 #include "backends/cpu/runtime/run.h"
 #include "compile/plan/plan.h"
 
 namespace burn::backends::cpu {
 
-// A kernel of one node, or of a group.
+// A kernel of one node, or of a group; or collectives.
 struct Stage {
   Kernel kernel;
   std::optional<FusedKernel> fused;
-  bool is_collective = false;  // performed also where its operand has failed, for the other members' sake
+  // A collective or those of a bucket, instead of a kernel; and the position of the step before which their results
+  // have to be there.
+  std::vector<CollectiveNode> collectives{};
+  std::size_t collectives_end = 0;
   bool may_take_long = false;  // so long that a run must be able to end without it: backends/apart.h
   std::size_t together = 1;    // how many stages from this one on run in one pass
   bool guards = false;         // whether a Commit chooses between what it computes and what was there

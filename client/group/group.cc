@@ -1,9 +1,12 @@
 #include "client/group/group.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -11,18 +14,11 @@
 #include "base/thread.h"
 #include "client/fail.h"
 #include "client/record/device_state.h"
+#include "client/record/groups.h"
 #include "proto/group_forming.h"
 
 namespace burn::client {
 namespace {
-
-constexpr std::uint64_t kEpoch = 1;  // a session is in groups of one program alone, which do not replace each other
-
-// A number that no group of any session of this program had before.
-std::uint32_t next_number() {
-  static std::atomic<std::uint32_t> last{0};
-  return ++last;
-}
 
 // "device 1 (ws://b:3000)"
 std::string name_of(const std::vector<Device>& devices, std::size_t k) {
@@ -58,17 +54,18 @@ void check_health(const std::vector<Device>& devices) {
 }  // namespace
 
 struct Group::Formed {
-  Formed(std::vector<Device> all, std::chrono::milliseconds timeout) : devices(std::move(all)), number(next_number()) {
+  Formed(std::vector<Device> all, std::chrono::milliseconds timeout)
+      : devices(std::move(all)), number(next_group_number()) {
     check(devices);
     check_health(devices);
     std::vector<proto::Session*> sessions;
     sessions.reserve(devices.size());
     for (const auto& device : devices) sessions.push_back(&device.state()->session());
-    proto::FormedGroup group{.group = number, .epoch = kEpoch};
+    proto::FormedGroup group{.group = number, .epoch = kGroupEpoch};
     const auto [member, why] = proto::form_group(sessions, group, timeout);
     if (why.ok()) return;
     const auto error = failure_of(devices, member, why);
-    for (auto* const session : sessions) session->abort_group(number, kEpoch, error);
+    for (auto* const session : sessions) session->abort_group(number, kGroupEpoch, error);
     throw Error(error);
   }
   Formed(const Formed&) = delete;
@@ -96,9 +93,13 @@ struct Group::Formed {
       ending->states.push_back(device.state());
       may_wait = may_wait && !device.state()->session().is_on_own_thread();
     }
+    std::unique_lock operation{group_operations()};
+    std::vector<proto::TensorId> ids;
+    for (std::size_t k = 0; k < devices.size(); ++k)
+      ids.push_back(ending->states[k]->materialise(*last[k][0].storage()));
+    operation.unlock();
     for (std::size_t k = 0; k < devices.size(); ++k) {
-      const auto id = ending->states[k]->materialise(*last[k][0].storage());
-      session(k).read(id, [ending, group = number](const Result<proto::HostTensor>&) {
+      session(k).read(ids[k], [ending, group = number](const Result<proto::HostTensor>&) {
         if (--ending->left == 0) ending->finish(group);
       });
     }
@@ -117,7 +118,7 @@ struct Group::Formed {
 
     void finish(std::uint32_t group) {
       for (const auto& state : states)
-        state->session().abort_group(group, kEpoch, cancelled("nothing uses the group any more"));
+        state->session().abort_group(group, kGroupEpoch, cancelled("nothing uses the group any more"));
       const std::lock_guard lock{mutex};
       is_done = true;
       changed.notify_all();
@@ -173,20 +174,64 @@ void check(const std::vector<Device>& devices, const Group::Lists& values, const
   check_health(devices);
 }
 
-// Records op_of(k, value) for each value, in one order on all devices, and sends it: what one device waits for is then
-// on its way to all others.
+// Records op_of(k, i, value) for the i-th value of each device, in this order on all devices, and sends it: what one
+// device waits for is then on its way to all others.
 template <typename OpOf>
-Group::Lists perform(const std::vector<Device>& devices, Group::Lists values, const Site& site, const OpOf& op_of) {
+Group::Lists perform(const std::vector<Device>& devices, Group::Lists values, const std::vector<std::size_t>& order,
+                     const Site& site, const OpOf& op_of) {
   Group::Lists results(devices.size());
+  const std::lock_guard lock{group_operations()};
   for (std::size_t k = 0; k < devices.size(); ++k) {
-    for (auto& value : values[k]) {
-      const auto result = apply(op_of(k, value), value.inner(), site);
-      results[k].push_back(value.is_autodiff() ? result.from_inner() : result);
+    results[k].resize(values[k].size());
+    for (const auto i : order) {
+      auto& value = values[k][i];
+      const auto result = apply(op_of(k, i, value), value.inner(), site);
+      results[k][i] = value.is_autodiff() ? result.from_inner() : result;
       value = {};  // it is needed no longer than for this
     }
     devices[k].flush();
   }
   return results;
+}
+
+std::vector<std::size_t> in_order(std::size_t count) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+// Values that are computed before others come before them: what is summed early is sent while the rest is computed.
+std::vector<std::size_t> by_readiness(const std::vector<Value>& values) {
+  auto order = in_order(values.size());
+  if (values.empty()) return order;
+  std::vector<std::int32_t> recorded;  // where each was recorded; -1: it is there already
+  {
+    const DeviceLock lock(*values.front().device());
+    for (const auto& value : values) recorded.push_back(value.storage()->recorder ? value.storage()->value : -1);
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return recorded[i]; });
+  return order;
+}
+
+// Per value the number of its bucket (ir/ops/collectives.h), all-reduces of one dtype that follow each other, so large
+// that links are used well, and so small that the first is sent early.
+std::vector<std::int64_t> buckets_of(const std::vector<Value>& values, const std::vector<std::size_t>& order) {
+  constexpr std::size_t kFirst = std::size_t{1} << 20, kMost = std::size_t{25} << 20;  // bytes
+  std::vector<std::int64_t> buckets(values.size());
+  std::int64_t bucket = 0;
+  std::size_t bytes = 0;
+  std::optional<ir::DType> dtype;
+  for (const auto i : order) {
+    const auto here = values[i].type().num_bytes();
+    if (dtype != values[i].dtype() || bytes + here > (bucket == 1 ? kFirst : kMost)) {
+      ++bucket;
+      bytes = 0;
+      dtype = values[i].dtype();
+    }
+    bytes += here;
+    buckets[i] = bucket;
+  }
+  return buckets;
 }
 
 // All of a dim of that size on the first member, none of it on the others.
@@ -200,20 +245,24 @@ ir::Dims all_on_first(std::int64_t size, std::size_t members) {
 
 Group::Lists Group::all_reduce(Lists values, ir::ReduceFn fn, const Site& site) const {
   check(devices(), values, site);
-  return perform(devices(), std::move(values), site, [&](std::size_t, const Value&) -> ir::Op {
-    return ir::AllReduce{.fn = fn, .group = formed_->number};
+  const auto order = by_readiness(values.front());
+  const auto buckets = buckets_of(values.front(), order);
+  return perform(devices(), std::move(values), order, site, [&](std::size_t, std::size_t i, const Value&) -> ir::Op {
+    return ir::AllReduce{.fn = fn, .group = formed_->number, .bucket = buckets[i]};
   });
 }
 
 std::vector<Value> Group::reduce(Lists values, const Site& site) const {
   check(devices(), values, site);
-  const auto sums = perform(devices(), std::move(values), site, [&](std::size_t k, const Value& value) -> ir::Op {
-    return ir::ReduceScatter{.fn = ir::ReduceFn::sum,
-                             .dim = 0,
-                             .sizes = all_on_first(value.shape()[0], size()),
-                             .member = static_cast<std::int64_t>(k),
-                             .group = formed_->number};
-  });
+  const auto order = by_readiness(values.front());
+  const auto sums =
+      perform(devices(), std::move(values), order, site, [&](std::size_t k, std::size_t, const Value& value) -> ir::Op {
+        return ir::ReduceScatter{.fn = ir::ReduceFn::sum,
+                                 .dim = 0,
+                                 .sizes = all_on_first(value.shape()[0], size()),
+                                 .member = static_cast<std::int64_t>(k),
+                                 .group = formed_->number};
+      });
   return sums[0];
 }
 
@@ -231,10 +280,10 @@ Group::Lists Group::broadcast(const std::vector<Value>& values, const Site& site
   std::vector<std::int64_t> whole;
   whole.reserve(values.size());
   for (const auto& value : values) whole.push_back(value.shape()[0]);
-  std::vector<std::size_t> next(size());  // of each device: which value it is at
-  return perform(devices(), std::move(parts), site, [&](std::size_t k, const Value&) -> ir::Op {
+  const auto order = in_order(values.size());
+  return perform(devices(), std::move(parts), order, site, [&](std::size_t k, std::size_t i, const Value&) -> ir::Op {
     return ir::AllGather{.dim = 0,
-                         .sizes = all_on_first(whole[next[k]++], size()),
+                         .sizes = all_on_first(whole[i], size()),
                          .member = static_cast<std::int64_t>(k),
                          .group = formed_->number};
   });

@@ -6,8 +6,10 @@
 #include "client/fail.h"
 #include "client/ops/integer_scalar.h"
 #include "client/ops/ops.h"
+#include "client/record/capture_log.h"
 #include "client/record/device_state.h"
 #include "client/tensor/read_request.h"
+#include "client/tensor/transfer.h"
 #include "ir/enums.h"
 
 namespace burn::client {
@@ -95,6 +97,9 @@ Value to_device(const Value& value, const Device& device, const Site& site) {
              value.device()->url() + " to " +
              (value.device()->url() == device.url() ? "another session of it" : device.url()) + "; detach() it first",
          site);
+  }
+  if (CaptureLog::active() == nullptr) {
+    if (auto moved = move_directly(value, place, site)) return *std::move(moved);
   }
   return upload(place, to_data(value).host_tensor());
 }

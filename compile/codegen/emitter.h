@@ -123,6 +123,9 @@ class Emitter {
   // A result to write, row-major but for attention's, which may have its heads inside (program_emitter.cc). Every
   // element must be written.
   virtual View result(ir::Ref value) = 0;
+  // Makes a result of this step lie where an operand lies, if no later step reads that, both are row-major and of one
+  // size, and the operand is no input or output. Before read() and result(). Whether they lie so.
+  virtual bool lie_where(ir::Ref /*operand*/, ir::Ref /*result*/) { return false; }
   // Memory for this step alone, undefined at first, aligned to 256 bytes.
   virtual Address scratch(std::size_t bytes) = 0;
   virtual void launch(const KernelSource& source, const Grid& grid, std::vector<Argument> arguments) = 0;

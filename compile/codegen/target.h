@@ -40,6 +40,11 @@ class Target {
   // A single node that is no such group. Errors: UNIMPLEMENTED, which Backend::supports() says too; what libraries of
   // the device report.
   virtual Status lower(Emitter& emit, const NodeInPlan& at) = 0;
+  // Collectives of a bucket (PlanStep::bucket), which are performed as one.
+  virtual Status lower_together(Emitter& emit, std::span<const NodeInPlan> nodes) {
+    for (const auto& at : nodes) BURN_RETURN_IF_ERROR(lower(emit, at));
+    return {};
+  }
   virtual Status lower_product(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& product) = 0;
   // Makes the bool at `to`: whether the one at `before` is true and none of the reports, as Emitter::report() gives
   // them, is marked.

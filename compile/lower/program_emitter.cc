@@ -14,6 +14,7 @@
 #include "compile/lower/output_buffers.h"
 #include "compile/lower/step_uses.h"
 #include "compile/lower/virtual_iota.h"
+#include "compile/plan/buckets.h"
 #include "compile/plan/guards.h"
 #include "compile/plan/views.h"
 #include "ir/node_errors.h"
@@ -34,6 +35,8 @@ class ProgramEmitter final : public Emitter {
         output_of_(program.values.size(), kNone),
         iotas_(find_counted(program, plan, views_)),
         coverage_(find_coverage(program)),
+        collective_ends_(find_collective_ends(program, plan)),
+        last_use_of_base_(find_last_uses_of_bases()),
         timeline_(program.inputs.size(), program.values.size(), program.outputs.size()) {}
 
   Result<Lowered> run() {
@@ -46,6 +49,10 @@ class ProgramEmitter final : public Emitter {
     }
     fill_outputs();
     reuse_inputs(program_, timeline_, output_of_, lowered_.outputs);
+    for (const auto& [block, end] : held_until_) {
+      auto& life = lifetimes_[static_cast<std::size_t>(block)];
+      life.last = std::max(life.last, end);
+    }
     merge_launches(lowered_, lifetimes_);
     lowered_.arena = is_off(Setting::graph_branches) ? plan_arena(lifetimes_) : plan_arena(lifetimes_, kApart);
     for (const auto& block : lifetimes_) lowered_.block_bytes.push_back(block.bytes);
@@ -98,6 +105,25 @@ class ProgramEmitter final : public Emitter {
   void set_in_place(ir::Ref value) override { in_place_values_.insert(value.index()); }
   bool is_in_place(ir::Ref ref) override {
     return !ref.is_input() && in_place_values_.contains(view_of(ref).base.index());
+  }
+
+  bool lie_where(ir::Ref operand, ir::Ref result) override {
+    if (operand.is_input()) return false;
+    const auto &from = view_of(operand), &to = view_of(result);
+    if (from.base.is_input() || to.base != result || from.offset != 0) return false;
+    const auto &type = program_.type_of(operand), &made = program_.type_of(result);
+    const auto base = static_cast<std::size_t>(from.base.index());
+    const auto reads = [&](ir::Ref ref) { return !ref.is_input() && view_of(ref).base == from.base; };
+    const bool is_last = last_use_of_base_[base] <= step_ &&
+                         std::ranges::count_if(plan_.steps[static_cast<std::size_t>(step_)].reads, reads) == 1;
+    const bool is_whole = is_contiguous(type.shape, from.strides) && is_contiguous(made.shape, to.strides) &&
+                          type.num_bytes() == made.num_bytes() &&
+                          program_.type_of(from.base).num_bytes() == type.num_bytes();
+    const bool is_own = block_of_[base] != kNone && output_of_[base] == kNone && output_of(result) == kNone &&
+                        !in_place_values_.contains(from.base.index()) && !places_.contains(result.index());
+    if (!is_last || !is_whole || !is_own) return false;
+    block_of_[static_cast<std::size_t>(result.index())] = block_of_[base];
+    return true;
   }
 
   Address scratch(std::size_t bytes) override { return uses_.to_write({Address::Base::block, new_block(bytes), 0}); }
@@ -215,6 +241,32 @@ class ProgramEmitter final : public Emitter {
     target_.lower_commit(*this, before, reports, result(value).address);
   }
 
+  // Per value: the last step that reads it or a view of it, if it is no view itself.
+  std::vector<std::int32_t> find_last_uses_of_bases() const {
+    std::vector<std::int32_t> last(program_.values.size(), Plan::kUnused);
+    for (std::size_t v = 0; v < last.size(); ++v) {
+      if (views_[v].base.is_input()) continue;
+      auto& of_base = last[static_cast<std::size_t>(views_[v].base.index())];
+      of_base = std::max(of_base, plan_.value_last_use[v]);
+    }
+    return last;
+  }
+
+  // A collective goes on beside later steps: what it uses is not given to these.
+  void hold_memory_of_collective() {
+    const auto end = collective_ends_[static_cast<std::size_t>(step_)];
+    for (const auto& use : uses_.of_all()) {
+      if (use.where.base == Address::Base::block) held_until_.emplace_back(use.where.index, end);
+    }
+  }
+
+  Status lower_bucket(const PlanStep& step) {
+    std::vector<NodeInPlan> nodes;
+    nodes.reserve(step.bucket.size());
+    for (const auto n : step.bucket) nodes.push_back({program_, node(n)});
+    return at_node_if_error(target_.lower_together(*this, nodes));
+  }
+
   // What is not in its output's buffer yet is copied there.
   void fill_outputs() {
     for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
@@ -251,6 +303,12 @@ class ProgramEmitter final : public Emitter {
     }
     const auto made = static_cast<std::size_t>(step.results[0].index());
     if (iotas_.counted[made] && !iotas_.stored[made]) return {};
+    if (ir::is_collective(here.op)) {
+      BURN_RETURN_IF_ERROR(step.bucket.empty() ? at_node_if_error(target_.lower(*this, {program_, here}))
+                                               : lower_bucket(step));
+      hold_memory_of_collective();
+      return {};
+    }
     if (is_elementwise(here)) {
       Group group;
       group.domain = program_.type_of(here).shape;
@@ -280,8 +338,11 @@ class ProgramEmitter final : public Emitter {
   std::vector<std::int32_t> block_of_;   // per value
   std::vector<std::int32_t> output_of_;  // per value: the output that it is computed in
   const CountedIotas iotas_;
-  const std::vector<Coverage> coverage_;           // of the Commits
-  std::map<std::int32_t, Address> bound_commits_;  // those that are words of the bindings, by value
+  const std::vector<Coverage> coverage_;             // of the Commits
+  const std::vector<std::int32_t> collective_ends_;  // per step of the plan
+  const std::vector<std::int32_t> last_use_of_base_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> held_until_;  // blocks, and the step until which they are
+  std::map<std::int32_t, Address> bound_commits_;                  // those that are words of the bindings, by value
   std::unordered_map<std::string, std::size_t> source_of_;
   std::unordered_map<std::shared_ptr<const BlockKernel>, std::size_t> number_of_kernel_;
   Timeline timeline_;

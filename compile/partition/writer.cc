@@ -35,7 +35,7 @@ Writer::Writer(const ir::Program& program, const ProgramPlan& plan, int members)
     : program_(program),
       plan_(plan),
       members_(members),
-      builders_(static_cast<std::size_t>(members)),
+      programs_(members),
       inputs_(program.inputs.size()),
       values_(program.values.size()),
       bucket_of_(static_cast<std::size_t>(members)) {
@@ -43,9 +43,7 @@ Writer::Writer(const ir::Program& program, const ProgramPlan& plan, int members)
     const auto& [type, donated] = program.inputs[i];
     Refs refs;
     for (int m = 0; m < members; ++m) {
-      auto& builder = builders_[static_cast<std::size_t>(m)];
-      refs.push_back(builder.add_input(part_of(type, plan.inputs[i].form.layout, m)));
-      if (donated) builder.donate(refs.back().index());
+      refs.push_back(programs_.add_input(m, part_of(type, plan.inputs[i].form.layout, m), donated));
     }
     inputs_[i].push_back({plan.inputs[i].form, std::move(refs)});
     pending_.push_back(ir::Ref::input(static_cast<std::int32_t>(i)));
@@ -64,19 +62,13 @@ Status Writer::write() {
 }
 
 std::vector<std::shared_ptr<const ir::Program>> Writer::finish() {
-  std::vector<std::shared_ptr<const ir::Program>> programs;
-  for (std::size_t m = 0; m < builders_.size(); ++m) {
-    std::vector<ir::Ref> outputs;
-    for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
-      const auto refs = in_form(program_.outputs[k], plan_.outputs[k]);
-      BURN_CHECK(refs.ok(), "an output was not written");
-      outputs.push_back((**refs)[m]);
-    }
-    auto program = builders_[m].finish(std::move(outputs));
-    program.site_files = program_.site_files;
-    programs.push_back(std::make_shared<const ir::Program>(std::move(program)));
+  std::vector<Refs> outputs(static_cast<std::size_t>(members_));
+  for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
+    const auto refs = in_form(program_.outputs[k], plan_.outputs[k]);
+    BURN_CHECK(refs.ok(), "an output was not written");
+    for (std::size_t m = 0; m < outputs.size(); ++m) outputs[m].push_back((**refs)[m]);
   }
-  return programs;
+  return programs_.finish(std::move(outputs), program_.site_files);
 }
 
 Status Writer::write_node(const ir::Node& node, const NodePlan& of_node) {
@@ -114,7 +106,7 @@ Status Writer::write_choice(const ir::Node& node, const Choice& choice) {
       }
       continue;
     }
-    if (!of_member.empty() && chooses_from_nothing(node.op, builders_[member].type_of(of_member[0])) &&
+    if (!of_member.empty() && chooses_from_nothing(node.op, programs_.type_of(m, of_member[0])) &&
         type.num_elements() > 0) {
       BURN_TRY(first, add_number(m, type, identity_bits(std::get<ir::Reduce>(node.op).fn, type.dtype)));
     } else {
@@ -137,7 +129,7 @@ Status Writer::write_wide(const ir::Node& node, const Refs& operands, const Choi
   Written partial{Form::partial(reduce.fn), {}};
   for (int m = 0; m < members_; ++m) {
     const auto operand = operands[static_cast<std::size_t>(m)];
-    const auto& part = builders_[static_cast<std::size_t>(m)].type_of(operand);
+    const auto& part = programs_.type_of(m, operand);
     if (chooses_from_nothing(node.op, part) && type.num_elements() > 0) {
       BURN_TRY(const auto identity, add_number(m, wide, identity_bits(reduce.fn, wide.dtype)));
       partial.refs.push_back(identity);
@@ -275,10 +267,10 @@ void Writer::note_reads(int member, std::span<const ir::Ref> operands) {
 }
 
 Result<ir::Ref> Writer::add(int member, const ir::Op& op, std::span<const ir::Ref> operands) {
-  note_reads(member, operands);
+  if (programs_.is_first_or_own(member)) note_reads(member, operands);
   auto site = site_;
   if (ir::is_collective(op)) site.op = nullptr;  // the user called another
-  return builders_[static_cast<std::size_t>(member)].add(op, operands, site, recompute_);
+  return programs_.add(member, op, operands, site, recompute_);
 }
 
 Result<ir::Ref> Writer::add_number(int member, const ir::TensorType& type, std::int64_t bits) {

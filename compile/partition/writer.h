@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/partition/member_programs.h"
 #include "compile/partition/sweep.h"
 
 namespace burn::compile::partition {
@@ -73,7 +74,7 @@ class Writer {
   const ir::Program& program_;
   const ProgramPlan& plan_;
   const int members_;
-  std::vector<ir::ProgramBuilder> builders_;
+  MemberPrograms programs_;
   std::vector<std::vector<Written>> inputs_, values_;
   std::vector<ir::Ref> pending_;  // values that are written, but not in all forms
   ir::CallSite site_;             // of the node that is written

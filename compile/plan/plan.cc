@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "compile/fusion/fuse.h"
+#include "compile/plan/buckets.h"
 #include "compile/plan/gemm_epilogues.h"
 
 namespace burn::compile {
@@ -24,6 +25,7 @@ class Planner {
   Plan run(const PlanOptions& options) {
     make_steps();
     order_steps();
+    if (options.buckets) join_buckets(program_, plan_);
     if (options.fusion && options.epilogues) join_products(program_, plan_);
     find_last_uses();
     plan_.tf32 = options.tf32;
@@ -121,6 +123,7 @@ class Planner {
       for (const auto check : checks) follows(check, step);
       checks.clear();
     }
+    hurry_collectives();
     const auto is_later = [&](std::int32_t a, std::int32_t b) {
       return last_node_[static_cast<std::size_t>(a)] > last_node_[static_cast<std::size_t>(b)];
     };
@@ -140,6 +143,19 @@ class Planner {
     }
     BURN_CHECK(ordered.size() == count, "a plan's groups depend on each other in a circle");
     plan_.steps = std::move(ordered);
+  }
+
+  // A collective takes the place in the order of what makes its operand: it goes on while other steps are done.
+  void hurry_collectives() {
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      const auto& step = plan_.steps[s];
+      if (step.group != PlanStep::kSingle || !ir::is_collective(node(step.node).op)) continue;
+      last_node_[s] = kNone;
+      for (const auto ref : step.reads) {
+        if (!ref.is_input())
+          last_node_[s] = std::max(last_node_[s], last_node_[static_cast<std::size_t>(step_of(program_.node_of(ref)))]);
+      }
+    }
   }
 
   void find_last_uses() {
@@ -181,7 +197,8 @@ std::size_t memory_bytes(const Plan& plan) {
   for (const auto& group : plan.groups) bytes += sizeof group + group.members.capacity() * sizeof(Member);
   bytes += plan.products.capacity() * sizeof(ProductWithEpilogue);
   for (const auto& step : plan.steps) {
-    bytes += sizeof step + step.reads.capacity() * sizeof(ir::Ref) + step.results.capacity() * sizeof(ir::Ref);
+    bytes += sizeof step + step.reads.capacity() * sizeof(ir::Ref) + step.results.capacity() * sizeof(ir::Ref) +
+             step.bucket.capacity() * sizeof(std::int32_t);
   }
   return bytes;
 }
@@ -197,6 +214,7 @@ std::string to_string(const Plan& plan, const ir::Program& program) {
       what = to_string(plan.products[static_cast<std::size_t>(step.product)], program);
     } else if (step.group == PlanStep::kSingle) {
       what = to_string(program.nodes[static_cast<std::size_t>(step.node)].op);
+      if (!step.bucket.empty()) what = fmt::format("{} together: {}", step.bucket.size(), what);
     } else {
       const auto& group = plan.groups[static_cast<std::size_t>(step.group)];
       for (const auto& [n, level] : group.members) {

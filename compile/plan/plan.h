@@ -23,6 +23,7 @@ struct PlanOptions {
   bool merge_equal = true;  // BURN_CSE=off
   bool recompute = true;    // BURN_RECOMPUTE=off
   bool epilogues = false;   // whether products are joined with their neighbours; not without fusion
+  bool buckets = false;     // whether all-reduces of a bucket are joined to one step
   bool tf32 = false;        // BURN_TF32=on
   FuseLimits limits;
   std::int64_t recompute_bytes = 1 << 18;  // of a value that is worth it: smaller ones stay in the caches
@@ -44,18 +45,21 @@ struct ProductWithEpilogue {
   ir::Ref other;  // bias: the operand of the sum that is not the product, of the sum's shape
 };
 
-// Nodes that run as one kernel: a single one, or a group; or as one call of a library.
+// Nodes that run as one kernel: a single one, or a group; or as one call of a library: a product with its neighbour, or
+// the collectives of a bucket.
 struct PlanStep {
   static constexpr std::int32_t kSingle = -1, kNone = -1;
 
   std::int32_t group = kSingle;  // in Plan::groups
   std::int32_t node = -1;        // a single one
   std::int32_t product = kNone;  // in Plan::products
-  // A single node's operands, in order; of others the values from outside, each once: of a product, what its operands
-  // are views of.
-  std::vector<ir::Ref> reads;
-  // All results of a single node, wanted (Plan::last_use) or not; of others, the values that are used outside.
-  std::vector<ir::Ref> results;
+  // A single node's operands, in order, and one of each node of a bucket; of others the values from outside, each once:
+  // of a product, what its operands are views of.
+  std::vector<ir::Ref> reads = {};
+  // All results of a single node or of a bucket, wanted (Plan::last_use) or not; of others, the values that are used
+  // outside.
+  std::vector<ir::Ref> results = {};
+  std::vector<std::int32_t> bucket = {};  // two nodes or more, all-reduces of one bucket; `node` is the first of them
 };
 
 struct Plan {
@@ -76,7 +80,8 @@ struct Plan {
   }
 };
 
-// Expects a program without dead nodes (simplify). Steps with an effect are in the program's order.
+// Expects a program without dead nodes (simplify). Steps with an effect are in the program's order; a collective comes
+// as soon as its operand is there, as far as that order allows.
 Plan make_plan(const ir::Program& program, const PlanOptions& options = {});
 
 std::size_t memory_bytes(const Plan& plan);  // that it takes, roughly

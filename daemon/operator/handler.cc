@@ -35,17 +35,46 @@ HttpResponse drain(OperatorSource& source) {
   return {.status = 202, .body = "draining\n"};
 }
 
+constexpr std::string_view kLevel = "level=", kSessions = "/sessions/", kClose = "/close";
+
+HttpResponse log_level(OperatorSource& source, std::string_view query) {
+  if (!query.starts_with(kLevel))
+    return refusal(400, "/log-level takes ?level=trace, debug, info, warning, error or off");
+  const auto status = source.set_log_level(query.substr(kLevel.size()));
+  return status.ok() ? text("ok") : refusal(400, status.message());
+}
+
+HttpResponse close_session(OperatorSource& source, std::string_view name) {
+  const auto status = source.close_session(name);
+  return status.ok() ? text("ok") : refusal(404, status.message());
+}
+
+// "s-0123456789abcdef" of "/sessions/s-0123456789abcdef/close"; empty: it is no such path.
+std::string_view session_of(std::string_view path) {
+  if (!path.starts_with(kSessions) || !path.ends_with(kClose)) return {};
+  if (path.size() <= kSessions.size() + kClose.size()) return {};
+  const auto name = path.substr(kSessions.size(), path.size() - kSessions.size() - kClose.size());
+  const auto is_part = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  return std::ranges::all_of(name, is_part) ? name : std::string_view{};
+}
+
 struct Route {
   std::string_view path, method;
   bool is_local_only;
   HttpResponse (*answer)(OperatorSource& source);
+  HttpResponse (*answer_about)(OperatorSource& source, std::string_view what) = nullptr;  // the query, or the session
 };
 
 constexpr std::array kRoutes{
-    Route{"/startupz", "GET", false, startup},  Route{"/readyz", "GET", false, ready},
-    Route{"/healthz", "GET", false, healthy},   Route{"/metrics", "GET", false, metrics_page},
-    Route{"/status", "GET", true, status_page}, Route{"/debug", "GET", true, debug_page},
+    Route{"/startupz", "GET", false, startup},
+    Route{"/readyz", "GET", false, ready},
+    Route{"/healthz", "GET", false, healthy},
+    Route{"/metrics", "GET", false, metrics_page},
+    Route{"/status", "GET", true, status_page},
+    Route{"/debug", "GET", true, debug_page},
     Route{"/drain", "POST", true, drain},
+    Route{"/log-level", "POST", true, nullptr, log_level},
+    Route{"/sessions/NAME/close", "POST", true, nullptr, close_session},
 };
 
 std::string paths() {
@@ -97,9 +126,13 @@ std::string_view reason_phrase(int status) {
 HttpResponse refusal(int status, std::string_view why) { return {.status = status, .body = fmt::format("{}\n", why)}; }
 
 HttpResponse handle(const HttpRequest& request, bool is_local, OperatorSource& source) {
-  const auto path = std::string_view{request.target}.substr(0, request.target.find('?'));
-  const auto* route = std::ranges::find(kRoutes, path, &Route::path);
-  if (route == kRoutes.end()) return refusal(404, fmt::format("there is no such path here; there are {}", paths()));
+  const std::string_view target{request.target};
+  const auto path = target.substr(0, target.find('?'));
+  const auto session = session_of(path);
+  const auto* route = session.empty() ? std::ranges::find(kRoutes, path, &Route::path) : &kRoutes.back();
+  const bool is_pattern = session.empty() && route == &kRoutes.back();  // the words "NAME" themselves
+  if (route == kRoutes.end() || is_pattern)
+    return refusal(404, fmt::format("there is no such path here; there are {}", paths()));
   const bool is_head_of_get = request.method == "HEAD" && route->method == "GET";
   if (request.method != route->method && !is_head_of_get) {
     auto refused = refusal(405, fmt::format("{} takes {}", route->path, route->method));
@@ -114,7 +147,9 @@ HttpResponse handle(const HttpRequest& request, bool is_local, OperatorSource& s
                    fmt::format("{} does not answer web pages: no Origin, and a Host that is an address or localhost",
                                route->path));
   }
-  return route->answer(source);
+  if (!route->answer_about) return route->answer(source);
+  return route->answer_about(source,
+                             session.empty() ? target.substr(std::min(path.size() + 1, target.size())) : session);
 }
 
 }  // namespace burn::daemon

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "daemon/operator/metrics.h"
@@ -26,6 +27,12 @@ class OperatorSource {
 
   // Has the process end as by SIGTERM, once: when it is ending already, nothing happens. Returns at once.
   virtual void drain() = 0;
+  // "debug", ... Errors: INVALID_ARGUMENT for another word.
+  virtual Status set_log_level(std::string_view level) {
+    return invalid_argument("there is no log level " + std::string{level});
+  }
+  // Ends a session, as its client is told. Errors: NOT_FOUND where no session of this name has a connection.
+  virtual Status close_session(std::string_view name) { return not_found("there is no session " + std::string{name}); }
 };
 
 }  // namespace burn::daemon

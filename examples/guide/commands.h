@@ -22,6 +22,7 @@ struct Options {
   double lr = 1e-3;
   std::uint64_t seed = 42;
   bool resume = false;
+  std::string dashboard;  // where a page shows the training: "127.0.0.1:6006"; empty: nowhere
 
   // infer
   std::size_t index = 0;

@@ -37,6 +37,9 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   train.add_option("--seed", options.seed, "of everything random")->capture_default_str();
   train.add_flag("--resume", options.resume, "go on from the last checkpoint");
+  train.add_option("--dashboard", options.dashboard, "show the training in a browser; at 127.0.0.1:6006 unless said")
+      ->expected(0, 1)
+      ->default_str("127.0.0.1:6006");
 
   auto& infer = *app.add_subcommand("infer", "read one image of the test set");
   add_common(infer, options);

@@ -42,6 +42,7 @@ Ended train(const Options& options) {
                       .epochs(options.epochs)
                       .seed(options.seed)
                       .summary();
+  if (!options.dashboard.empty()) training.dashboard(options.dashboard);
   if (options.resume) training.resume(burn::train::latest);
   Record record;
   std::future<double> right;

@@ -9,7 +9,10 @@
 #include "base/fork.h"
 #include "base/one_line.h"
 #include "base/parse_number.h"
+#include "base/settings.h"
+#include "net/dial/probe.h"
 #include "net/dial/transports.h"
+#include "net/tls/stream.h"
 #include "net/transport/websocket.h"
 
 namespace burn::net {
@@ -19,11 +22,14 @@ struct SchemeName {
   std::string_view name;
   Endpoint::Scheme scheme;
   bool has_path;  // "unix:PATH", not "ws://HOST:PORT"
+  bool has_tls;
 };
-constexpr std::array<SchemeName, 4> kSchemes = {{{"ws", Endpoint::Scheme::websocket, false},
-                                                 {"grpc", Endpoint::Scheme::grpc, false},
-                                                 {"unix", Endpoint::Scheme::unix_socket, true},
-                                                 {"grpc+unix", Endpoint::Scheme::grpc_unix, true}}};
+constexpr std::array<SchemeName, 6> kSchemes = {{{"ws", Endpoint::Scheme::websocket, false, false},
+                                                 {"grpc", Endpoint::Scheme::grpc, false, false},
+                                                 {"wss", Endpoint::Scheme::websocket, false, true},
+                                                 {"grpcs", Endpoint::Scheme::grpc, false, true},
+                                                 {"unix", Endpoint::Scheme::unix_socket, true, false},
+                                                 {"grpc+unix", Endpoint::Scheme::grpc_unix, true, false}}};
 
 Status bad_url(const std::string& url, std::string_view why) {
   return invalid_argument("device URL \"" + url + "\": " + std::string{why});
@@ -60,49 +66,73 @@ IoThreads& client_threads() {
   return threads.get([] { return std::make_unique<IoThreads>(kMaxClientThreads); });
 }
 
-Result<std::shared_ptr<proto::Channel>> connect_websocket(UniqueFd socket, const std::string& host,
+Result<std::shared_ptr<proto::Channel>> connect_websocket(UniqueFd socket, const std::string& host, MakeTls make_tls,
                                                           std::shared_ptr<proto::ChannelHandler> handler,
                                                           Deadline deadline) {
   WebSocketOptions options;
   const auto left = deadline - std::chrono::steady_clock::now();
   options.handshake_timeout =
       std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{1});
+  options.make_tls = std::move(make_tls);
   return open_websocket(client_threads().next(), std::move(socket), host, options, std::move(handler));
 }
 
+// What a client says and trusts: null where the URL's scheme has no TLS.
+using Identity = std::shared_ptr<const tls::ClientIdentity>;
+
+Result<Identity> identity_for(const Endpoint& endpoint, tls::ClientFiles files) {
+  if (!endpoint.has_tls) return Identity{};
+  if (files.ca.empty()) files.ca = setting(Setting::tls_ca);
+  if (files.certificate.empty() && files.key.empty()) {
+    files.certificate = setting(Setting::tls_cert);
+    files.key = setting(Setting::tls_key);
+  }
+  return tls::client_identity(files);
+}
+
 // gRPC would resolve names, too, but not quite like the rest of the machine.
-Result<std::shared_ptr<proto::Channel>> connect_first(const std::string& address,
+Result<std::shared_ptr<proto::Channel>> connect_first(const std::string& address, const Identity& identity,
                                                       const std::shared_ptr<proto::ChannelHandler>& handler,
                                                       Deadline deadline) {
   BURN_TRY(const HostPort where, parse_host_port(address));
   BURN_TRY(const std::vector<std::string> numeric, resolve(where));
   Result<std::shared_ptr<proto::Channel>> channel = unavailable("no address");
   for (const std::string& one : numeric) {
-    channel = connect_grpc(one, handler, deadline);
+    channel = connect_grpc(one, {identity, where.host}, handler, deadline);
     if (channel.ok()) break;
+    if (Status known = explain_grpc_failure(one, {identity, where.host}, channel.status(), deadline); !known.ok())
+      channel = std::move(known);
   }
   return channel;
 }
 
-Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoint,
+Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoint, const Identity& identity,
                                                          std::shared_ptr<proto::ChannelHandler> handler,
                                                          Deadline deadline) {
   switch (endpoint.scheme) {
     case Endpoint::Scheme::websocket: {
       BURN_TRY(const HostPort where, parse_host_port(endpoint.address));
       BURN_TRY(UniqueFd socket, dial_tcp(where, deadline));
-      return connect_websocket(std::move(socket), endpoint.address, std::move(handler), deadline);
+      MakeTls make_tls;
+      if (identity) {
+        make_tls = [identity, host = where.host](int fd) { return tls::Stream::connect(identity, host, fd); };
+      }
+      return connect_websocket(std::move(socket), endpoint.address, std::move(make_tls), std::move(handler), deadline);
     }
     case Endpoint::Scheme::unix_socket: {
       BURN_TRY(UniqueFd socket, dial_unix(endpoint.address, deadline));
-      return connect_websocket(std::move(socket), "localhost", std::move(handler), deadline);
+      return connect_websocket(std::move(socket), "localhost", {}, std::move(handler), deadline);
     }
     case Endpoint::Scheme::grpc:
-      return connect_first(endpoint.address, handler, deadline);
+      return connect_first(endpoint.address, identity, handler, deadline);
     case Endpoint::Scheme::grpc_unix:
-      return connect_grpc("unix:" + endpoint.address, std::move(handler), deadline);
+      return connect_grpc("unix:" + endpoint.address, {}, std::move(handler), deadline);
   }
   return internal_error("unknown scheme");
+}
+
+bool is_loopback(const HostPort& where) {
+  return where.host == "localhost" || where.host == "::1" || where.host.starts_with("127.");
 }
 
 }  // namespace
@@ -115,9 +145,13 @@ Result<Endpoint> parse_url(const std::string& text) {
   const auto colon = names_device_first ? end_of_device(url, name_end + 1) : name_end;
   const bool is_known = known != kSchemes.end() && colon < url.size() &&
                         (known->has_path || (!names_device_first && url.substr(colon + 1).starts_with("//")));
-  if (!is_known) return bad_url(text, "a server is ws://HOST:PORT, grpc://HOST:PORT, unix:PATH or grpc+unix:PATH");
+  if (!is_known) {
+    return bad_url(text,
+                   "a server is ws://HOST:PORT, grpc://HOST:PORT, with TLS wss://HOST:PORT, grpcs://HOST:PORT, or "
+                   "unix:PATH, grpc+unix:PATH");
+  }
 
-  Endpoint endpoint{.scheme = known->scheme, .address = {}};
+  Endpoint endpoint{.scheme = known->scheme, .has_tls = known->has_tls, .address = {}};
   constexpr std::string_view kDevices = "a device of the server is /0, /1, ... or a name, which begins with a letter";
   if (known->has_path) {
     if (names_device_first && !set_device(endpoint, url.substr(name_end + 1, colon - name_end - 1)))
@@ -145,16 +179,25 @@ bool is_gone_for_good(const std::string& url, const Status& failure) {
       endpoint->scheme == Endpoint::Scheme::unix_socket || endpoint->scheme == Endpoint::Scheme::grpc_unix;
   if (is_path) return says(ECONNREFUSED) || says(ENOENT);
   const auto where = parse_host_port(endpoint->address);
-  const bool is_here =
-      where.ok() && (where->host == "localhost" || where->host == "::1" || where->host.starts_with("127."));
-  return is_here && says(ECONNREFUSED);
+  return where.ok() && is_loopback(*where) && says(ECONNREFUSED);
+}
+
+bool is_plain_and_far(const Endpoint& endpoint) {
+  const bool is_tcp = endpoint.scheme == Endpoint::Scheme::websocket || endpoint.scheme == Endpoint::Scheme::grpc;
+  if (!is_tcp || endpoint.has_tls) return false;
+  const auto where = parse_host_port(endpoint.address);
+  return where.ok() && !is_loopback(*where);
 }
 
 Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,
                                                         std::shared_ptr<proto::ChannelHandler> handler,
-                                                        std::chrono::milliseconds timeout) {
+                                                        std::chrono::milliseconds timeout,
+                                                        const tls::ClientFiles& tls) {
   BURN_TRY(const Endpoint endpoint, parse_url(url));
-  auto channel = connect_endpoint(endpoint, std::move(handler), std::chrono::steady_clock::now() + timeout);
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const auto identity = identity_for(endpoint, tls);
+  if (!identity.ok()) return identity.status().with_context("cannot connect to " + url);
+  auto channel = connect_endpoint(endpoint, *identity, std::move(handler), deadline);
   if (!channel.ok())
     return Status{StatusCode::unavailable, "cannot connect to " + url + ": " + one_line(channel.status().message())};
   return channel;

@@ -13,7 +13,9 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
+#include "net/dial/grpc_tls.h"
 #include "net/dial/transports.h"
+#include "net/tls/certificate.h"
 #include "net/transport/grpc_sender.h"
 #include "net/transport/handler_gate.h"
 
@@ -31,7 +33,7 @@ Status describe(const grpc::Status& status) {
   return {static_cast<StatusCode>(status.error_code()), std::move(text)};
 }
 
-std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address) {
+std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address, const GrpcTls& tls) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(static_cast<int>(proto::kMaxFrameBytes));
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own: sessions do not share a window
@@ -41,7 +43,8 @@ std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMilliseconds);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  if (tls.identity && !tls::is_address(tls.host)) arguments.SetSslTargetNameOverride(tls.host);  // it is told the name
+  return grpc::CreateCustomChannel(address, grpc_channel_credentials(tls), arguments);
 }
 
 // The loops of all calls of the process, there to its end: a session has one to itself while there are few, or its runs
@@ -68,12 +71,14 @@ std::shared_ptr<GrpcLoop> next_loop() {
 // One call of Connect. Reactions run on the loop's thread; it lives until none is due and its channel is gone.
 class Stream final : public GrpcSender, public std::enable_shared_from_this<Stream> {
  public:
-  Stream(const std::string& address, std::shared_ptr<proto::ChannelHandler> handler, std::shared_ptr<GrpcLoop> loop)
+  Stream(const std::string& address, const GrpcTls& tls, std::shared_ptr<proto::ChannelHandler> handler,
+         std::shared_ptr<GrpcLoop> loop)
       : GrpcSender(*loop),
         loop_(std::move(loop)),
         peer_(address),
         handler_(std::move(handler)),
-        channel_(make_grpc_channel(address)),
+        channel_(make_grpc_channel(address, tls)),
+        is_encrypted_(tls.identity != nullptr),
         stub_(channel_) {}
 
   // Ready when the server has taken the call, or with why not.
@@ -86,6 +91,7 @@ class Stream final : public GrpcSender, public std::enable_shared_from_this<Stre
   }
 
   const std::string& peer() const { return peer_; }
+  proto::PeerSecurity peer_security() const { return {.is_encrypted = is_encrypted_, .names = {}}; }
 
  private:
   friend GrpcOp<Stream>;
@@ -107,6 +113,7 @@ class Stream final : public GrpcSender, public std::enable_shared_from_this<Stre
   const std::string peer_;
   std::shared_ptr<proto::ChannelHandler> handler_;  // until the call is open
   std::shared_ptr<grpc::Channel> channel_;
+  const bool is_encrypted_;
   grpc::GenericStub stub_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
@@ -236,10 +243,10 @@ void Stream::ended() {
   self_.reset();
 }
 
-Result<std::shared_ptr<proto::Channel>> try_to_connect(const std::string& address,
+Result<std::shared_ptr<proto::Channel>> try_to_connect(const std::string& address, const GrpcTls& tls,
                                                        std::shared_ptr<proto::ChannelHandler> handler,
                                                        Deadline deadline) {
-  const auto stream = std::make_shared<Stream>(address, std::move(handler), next_loop());
+  const auto stream = std::make_shared<Stream>(address, tls, std::move(handler), next_loop());
   std::future<Status> opened = stream->start();
   std::shared_ptr<proto::Channel> channel = std::make_shared<GrpcChannel<Stream>>(stream);
   if (opened.wait_until(deadline) != std::future_status::ready) return unavailable(errno_text(ETIMEDOUT));
@@ -251,14 +258,14 @@ Result<std::shared_ptr<proto::Channel>> try_to_connect(const std::string& addres
 
 // gRPC 1.51 looks at errno some calls after connect(), and now and then takes a connection that is under way for one
 // that failed with an error that no TCP connection has, such as a file that is missing. That gets another chance.
-Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
+Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address, const GrpcTls& tls,
                                                      std::shared_ptr<proto::ChannelHandler> handler,
                                                      Deadline deadline) {
   BURN_RETURN_IF_ERROR(keep_grpc_running());
-  auto channel = try_to_connect(address, handler, deadline);
+  auto channel = try_to_connect(address, tls, handler, deadline);
   const bool is_odd =
       !channel.ok() && !address.starts_with("unix:") && channel.status().message().ends_with(errno_text(ENOENT));
-  return is_odd ? try_to_connect(address, std::move(handler), deadline) : std::move(channel);
+  return is_odd ? try_to_connect(address, tls, std::move(handler), deadline) : std::move(channel);
 }
 
 }  // namespace burn::net

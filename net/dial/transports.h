@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "net/tls/identity.h"
 #include "net/transport/socket.h"
 #include "proto/channel.h"
 
@@ -21,8 +22,14 @@ Result<std::vector<std::string>> resolve(const HostPort& address);
 Result<UniqueFd> dial_tcp(const HostPort& address, Deadline deadline);
 Result<UniqueFd> dial_unix(const std::string& path, Deadline deadline);
 
+// With TLS: what the client shows and trusts, and the host that the server's certificate has to name.
+struct GrpcTls {
+  std::shared_ptr<const tls::ClientIdentity> identity;  // null: without TLS
+  std::string host = {};
+};
+
 // `address` is numeric, or "unix:PATH".
-Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
+Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address, const GrpcTls& tls,
                                                      std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline);
 
 }  // namespace burn::net

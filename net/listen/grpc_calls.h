@@ -32,6 +32,7 @@ class GrpcCalls {
     std::function<AcceptLoop&()> accepting;
     std::chrono::milliseconds end_timeout{};    // for a client to take the end of a stream, or to ask for our health
     std::chrono::milliseconds stall_timeout{};  // for a client to take anything of much that waits for it
+    bool has_tls = false;
   };
 
   explicit GrpcCalls(Parts parts) : parts_(std::move(parts)) { owed_.reserve(kMaxLoops); }

@@ -12,6 +12,7 @@
 #include "net/listen/accept_loop.h"
 #include "net/listen/bind.h"
 #include "net/listen/grpc_calls.h"
+#include "net/listen/grpc_tls.h"
 #include "net/listen/listener.h"
 #include "net/listen/open_connections.h"
 #include "net/transport/grpc_bytes.h"
@@ -46,7 +47,8 @@ class GrpcListener final : public Listener {
                 .watches = std::make_shared<PermitPool>("watches of health", PermitLimits{.all = 256, .per_peer = 64}),
                 .accepting = [this]() -> AcceptLoop& { return *accepting_; },
                 .end_timeout = std::chrono::seconds{options.handshake_timeout_seconds},
-                .stall_timeout = std::chrono::seconds{options.idle_timeout_seconds}}) {}
+                .stall_timeout = std::chrono::seconds{options.idle_timeout_seconds},
+                .has_tls = options.tls != nullptr}) {}
 
   // `scheme`: "grpc://".
   Status start(BoundSocket socket, const std::string& scheme);
@@ -107,7 +109,8 @@ Status GrpcListener::start(BoundSocket socket, const std::string& scheme) {
   grpc::ServerBuilder builder;
   set_limits(builder, options_);
   door_ = builder.experimental().AddExternalConnectionAcceptor(
-      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, grpc::InsecureServerCredentials());
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      grpc_server_credentials(options_.tls.get()));
   builder.RegisterAsyncGenericService(&service_);
   for (int i = 0; i < kThreads; ++i) loops_.push_back(std::make_shared<GrpcLoop>(builder.AddCompletionQueue()));
   server_ = builder.BuildAndStart();
@@ -142,7 +145,7 @@ Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Accept
   BURN_RETURN_IF_ERROR(keep_grpc_running());
   BURN_TRY(BoundSocket socket, bind_tcp(address, options.loopback_only));
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
-  BURN_RETURN_IF_ERROR(listener->start(std::move(socket), "grpc://"));
+  BURN_RETURN_IF_ERROR(listener->start(std::move(socket), options.tls ? "grpcs://" : "grpc://"));
   return std::unique_ptr<Listener>(std::move(listener));
 }
 
@@ -150,7 +153,9 @@ Result<std::unique_ptr<Listener>> listen_grpc_unix(const std::string& path, Acce
                                                    const ListenOptions& options) {
   BURN_RETURN_IF_ERROR(keep_grpc_running());
   BURN_TRY(BoundSocket socket, bind_unix(path));
-  auto listener = std::make_unique<GrpcListener>(acceptor, options);
+  ListenOptions plain = options;
+  plain.tls = nullptr;
+  auto listener = std::make_unique<GrpcListener>(acceptor, plain);
   BURN_RETURN_IF_ERROR(listener->start(std::move(socket), kUnixScheme));
   return std::unique_ptr<Listener>(std::move(listener));
 }

@@ -13,6 +13,7 @@
 
 #include "net/listen/grpc_caller.h"
 #include "net/listen/grpc_health.h"
+#include "net/listen/grpc_tls.h"
 #include "net/transport/grpc_sender.h"
 #include "net/transport/handler_gate.h"
 #include "net/transport/stall_watch.h"
@@ -56,6 +57,7 @@ class Stream final : public GrpcSender,
   void fail(Status why) { abort(std::move(why)); }
 
   const std::string& peer() const override { return caller_.peer(); }
+  const proto::PeerSecurity& peer_security() const { return security_; }
   void refuse(const Status& why) override { finish({static_cast<grpc::StatusCode>(why.code()), why.message()}); }
 
  private:
@@ -90,6 +92,7 @@ class Stream final : public GrpcSender,
   std::optional<GrpcLoop::Use> use_;  // until done_, as are call_ and self_
   std::unique_ptr<Call> call_;
   GrpcCaller caller_;
+  proto::PeerSecurity security_;  // set when the call has come
   HandlerGate gate_;
   std::shared_ptr<Stream> self_;  // gRPC's share
   grpc::ByteBuffer incoming_;
@@ -141,6 +144,7 @@ void Stream::on_called(bool ok) {
   }
   if (method != kGrpcMethod) return finish({grpc::StatusCode::UNIMPLEMENTED, "unknown method " + method});
   if (const auto status = caller_.connect(weak_from_this()); !status.ok()) return refuse(status);
+  security_ = peer_security_of(*call_->context.auth_context(), calls_.parts().has_tls);
   start();
 }
 

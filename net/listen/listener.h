@@ -10,6 +10,10 @@
 #include "net/listen/permits.h"
 #include "proto/channel.h"
 
+namespace burn::net::tls {
+class ServerTls;
+}
+
 namespace burn::net {
 
 // Chooses the handler that serves a new client. Called from transport threads, possibly several at once; must not
@@ -36,6 +40,7 @@ struct ListenOptions {
   int handshake_timeout_seconds = 10;  // to complete the transport's own handshake (HTTP upgrade, HTTP/2 preface)
   int idle_timeout_seconds = 30;       // a silent peer is pinged, then dropped: half-open sockets do not stay
   bool shared_memory = true;           // offered to clients on a unix socket that ask for it
+  std::shared_ptr<tls::ServerTls> tls = nullptr;  // TCP listeners speak TLS with it; null: they speak none
 };
 
 // options.permits, or the listener's own.
@@ -48,8 +53,9 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
   virtual ~Listener() = default;
-  virtual std::string url() const = 0;  // "ws://127.0.0.1:3000", with the port that was really bound
-  virtual void stop_accepting() = 0;    // open channels live on
+  virtual std::string url()
+      const = 0;                      // "ws://127.0.0.1:3000" ("wss://" with TLS), with the port that was really bound
+  virtual void stop_accepting() = 0;  // open channels live on
 };
 
 // `address` is "HOST:PORT" (port 0: any free one; [::1]:3000 for IPv6). Errors: INVALID_ARGUMENT for an address that

@@ -11,6 +11,7 @@
 #include "net/listen/listener.h"
 #include "net/listen/open_connections.h"
 #include "net/listen/socket_acceptor.h"
+#include "net/tls/stream.h"
 #include "net/transport/io_threads.h"
 #include "net/transport/websocket.h"
 #include "net/transport/ws_handshake.h"
@@ -22,6 +23,11 @@ namespace asio = boost::asio;
 
 constexpr int kMaxThreads = 4;  // they move bytes and decode; the work is done elsewhere
 
+MakeTls accept_tls(const std::shared_ptr<tls::ServerTls>& tls) {
+  if (!tls) return {};
+  return [tls](int socket) { return tls::Stream::accept(tls, socket); };
+}
+
 class WebSocketListener final : public Listener {
  public:
   WebSocketListener(BoundSocket socket, std::string scheme, Acceptor& acceptor, const ListenOptions& options)
@@ -31,7 +37,8 @@ class WebSocketListener final : public Listener {
                  .handshake_timeout = std::chrono::seconds{options.handshake_timeout_seconds},
                  .idle_timeout = std::chrono::seconds{options.idle_timeout_seconds},
                  .shared_memory = options.shared_memory,
-                 .origins = options.origins},
+                 .origins = options.origins,
+                 .make_tls = accept_tls(options.tls)},
         connections_(std::make_shared<OpenConnections>(permits_of(options))),
         threads_(std::make_unique<IoThreads>(kMaxThreads)),
         loop_(threads_->first()),
@@ -60,7 +67,7 @@ class WebSocketListener final : public Listener {
  private:
   void serve(UniqueFd client) {
     const auto taken = connections_->take(Peer::of(peer_name(client.get())));
-    if (!taken.ok()) return refuse(client, taken.status());
+    if (!taken.ok()) return options_.make_tls ? void() : refuse(client, taken.status());
     const auto& [lease, full] = *taken;
     auto accept = [this, full = full](std::shared_ptr<proto::Channel> channel) {
       return full.ok() ? acceptor_.accept(std::move(channel)) : acceptor_.accept_returning(std::move(channel), full);
@@ -107,13 +114,16 @@ class UnixListener final : public Listener {
 Result<std::unique_ptr<Listener>> listen_websocket(const std::string& address, Acceptor& acceptor,
                                                    const ListenOptions& options) {
   BURN_TRY(BoundSocket socket, bind_tcp(address, options.loopback_only));
-  return std::unique_ptr<Listener>(std::make_unique<WebSocketListener>(std::move(socket), "ws://", acceptor, options));
+  const char* scheme = options.tls ? "wss://" : "ws://";
+  return std::unique_ptr<Listener>(std::make_unique<WebSocketListener>(std::move(socket), scheme, acceptor, options));
 }
 
 Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, Acceptor& acceptor,
                                               const ListenOptions& options) {
   BURN_TRY(BoundSocket socket, bind_unix(path));
-  auto listener = std::make_unique<WebSocketListener>(std::move(socket), "unix:", acceptor, options);
+  ListenOptions plain = options;
+  plain.tls = nullptr;
+  auto listener = std::make_unique<WebSocketListener>(std::move(socket), "unix:", acceptor, plain);
   return std::unique_ptr<Listener>(std::make_unique<UnixListener>(path, std::move(listener)));
 }
 

@@ -1,9 +1,12 @@
 #include "net/remote/remote_session.h"
 
+#include <atomic>
+#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/one_line.h"
 #include "base/settings.h"
 #include "net/dial/connect.h"
 #include "net/remote/conversation.h"
@@ -127,6 +130,22 @@ Status ConversationSession::write(proto::TensorId id, proto::HostTensor tensor, 
   return conversation_->send(write, {}, std::move(bytes));
 }
 
+// A token that is read by others on the way is theirs.
+Status check_token_is_safe(const std::string& url, const Endpoint& endpoint) {
+  if (!is_plain_and_far(endpoint)) return {};
+  if (setting(Setting::tls) == "required") {
+    return failed_precondition("cannot connect to " + url +
+                               ": the token would be sent without TLS, and BURN_TLS is required (write wss:// or "
+                               "grpcs://)");
+  }
+  static std::atomic<bool> has_warned = false;
+  if (!has_warned.exchange(true)) {
+    std::fprintf(stderr, "burn: the token is sent without TLS to %s; write wss:// or grpcs:// (said once)\n",
+                 one_line(url).c_str());
+  }
+  return {};
+}
+
 DeviceChoice device_of(const Endpoint& endpoint, const ConnectOptions& options) {
   if (!options.device_name.empty()) return {.number = 0, .name = options.device_name};
   return {endpoint.device, endpoint.device_name};
@@ -150,11 +169,13 @@ Result<std::unique_ptr<RemoteSession>> connect_over(const ChannelFactory& factor
 
 Result<std::unique_ptr<RemoteSession>> connect(const std::string& url, const ConnectOptions& options) {
   BURN_TRY(const Endpoint endpoint, parse_url(url));
-  const auto factory = [url](std::shared_ptr<proto::ChannelHandler> handler, std::chrono::milliseconds timeout) {
-    return connect_channel(url, std::move(handler), timeout);
+  const auto factory = [url, tls = options.tls](std::shared_ptr<proto::ChannelHandler> handler,
+                                                std::chrono::milliseconds timeout) {
+    return connect_channel(url, std::move(handler), timeout, tls);
   };
   ConnectOptions with_token = options;
   if (options.token.empty()) with_token.token = setting(Setting::token);
+  if (!with_token.token.empty()) BURN_RETURN_IF_ERROR(check_token_is_safe(url, endpoint));
   return open(factory, url, device_of(endpoint, options), with_token, true);
 }
 

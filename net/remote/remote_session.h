@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "base/status.h"
+#include "net/tls/options.h"
 #include "proto/served_session.h"
 
 namespace burn::net {
 
 struct ConnectOptions {
-  int timeout_seconds = 10;  // to connect and be welcomed, and for each try to come back
-  std::string token;         // for a server that asks for one; empty: the setting BURN_TOKEN
+  int timeout_seconds = 10;   // to connect and be welcomed, and for each try to come back
+  std::string token;          // for a server that asks for one; empty: the setting BURN_TOKEN
+  tls::ClientFiles tls = {};  // for wss:// and grpcs://; what is not named: the settings BURN_TLS_CA, _CERT, _KEY
   // connect() returns after so long at the latest. What is called before the welcome is kept until then, and fails with
   // what connect() would have said if none comes. Nothing: it waits for the welcome.
   std::optional<std::chrono::milliseconds> welcome_wait = std::nullopt;

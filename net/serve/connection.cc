@@ -14,7 +14,7 @@ Connection::Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<
       host_(std::move(host)),
       on_end_(std::move(ended)),
       full_(std::move(full)),
-      peer_(channel_->peer()) {}
+      caller_{.address = channel_->peer(), .security = channel_->peer_security()} {}
 
 Connection::~Connection() { dispose(); }
 
@@ -80,9 +80,12 @@ void Connection::tell_host_end(const Status& why, SessionEnd how) const {
   const auto reason = why.ok() ? std::string{"the client left"} : why.to_string();
   if (!is_welcome_) {
     host_->count_refused(how, why);
-    return host_->log_unauthenticated(fmt::format("connection from {} closed before its hello: {}", peer_, reason));
+    host_->audit({.kind = SessionEvent::Kind::refused, .peer = caller_.address, .reason = reason});
+    return host_->log_unauthenticated(
+        fmt::format("connection from {} closed before its hello: {}", caller_.address, reason));
   }
   host_->count_closed(how);
+  audit_end(*host_, *conversation_, reason, caller_.address);
   host_->log(Severity::info, describe_end(*conversation_, reason));
 }
 
@@ -91,7 +94,7 @@ void Connection::log_loss(const Status& why) const {
   if (lease.count() == 0) return tell_host_end(why, SessionEnd::connection);
   host_->log(Severity::info,
              fmt::format("session {} lost its connection from {}: {}; it is kept for {} s", conversation_->terms().name,
-                         peer_, why.ok() ? "closed" : why.to_string(), lease.count()));
+                         caller_.address, why.ok() ? "closed" : why.to_string(), lease.count()));
 }
 
 std::string describe_end(const ServedConversation& conversation, std::string_view reason) {
@@ -102,6 +105,19 @@ std::string describe_end(const ServedConversation& conversation, std::string_vie
                   stats.programs, stats.session.runs, static_cast<double>(stats.session.memory_peak) / (1 << 20));
   if (counts.resumes == 0) return line;
   return line + fmt::format("; resumed {} times, {} frames dropped that came twice", counts.resumes, counts.duplicates);
+}
+
+void audit_end(SessionHost& host, const ServedConversation& conversation, std::string_view reason,
+               std::string_view peer) {
+  const auto& terms = conversation.terms();
+  const auto counts = conversation.counts();
+  const Identity identity{.tenant = terms.tenant, .proof = terms.proof};
+  host.audit({.kind = SessionEvent::Kind::closed,
+              .session = terms.name,
+              .identity = &identity,
+              .peer = peer,
+              .reason = reason,
+              .stats = &counts.session});
 }
 
 // --- receiving --------------------------------------------------------------------------------------------
@@ -144,7 +160,7 @@ void Connection::handshake(const proto::Body& first) {
   const auto read = Handshake::read(first);
   if (!read.ok()) return end(read.status());
   const auto& hello = **read;
-  const Handshake handshake{*host_, hello, peer_};
+  const Handshake handshake{*host_, hello, caller_};
   hello.resume ? resume_session(handshake, *hello.resume) : open_session(handshake);
 }
 
@@ -166,7 +182,11 @@ void Connection::resume_session(const Handshake& handshake, const proto::Resume&
   is_welcome_ = true;
   const auto status = conversation_->resume(shared_from_this(), handshake.welcome(*conversation_), resume);
   if (!status.ok()) return end(status);
-  host_->log(Severity::info, fmt::format("session {} goes on from {}", conversation_->terms().name, peer_));
+  const auto& terms = conversation_->terms();
+  host_->log(Severity::info, fmt::format("session {} goes on from {}", terms.name, caller_.address));
+  const Identity identity{.tenant = terms.tenant, .proof = terms.proof};
+  host_->audit(
+      {.kind = SessionEvent::Kind::resumed, .session = terms.name, .identity = &identity, .peer = caller_.address});
 }
 
 }  // namespace burn::net

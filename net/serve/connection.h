@@ -54,7 +54,10 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
   // or the session.
   void dispose();
 
-  bool is_welcome() const { return is_welcome_; }                         // the handshake is done
+  bool is_welcome() const { return is_welcome_; }  // the handshake is done
+  // Its session, and the tenant of that. Requires: is_welcome().
+  const std::string& session_name() const { return conversation_->terms().name; }
+  const std::string& tenant() const { return conversation_->terms().tenant; }
   std::chrono::steady_clock::time_point since() const { return since_; }  // when it was accepted
 
  private:
@@ -76,7 +79,7 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
   const Ended on_end_;
   const Status full_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-  const std::string peer_;
+  const Caller caller_;
 
   // Set by the channel's thread in the handshake, before is_welcome_; other threads read it after that.
   std::shared_ptr<ServedConversation> conversation_;
@@ -86,5 +89,8 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
 
 // A line for the operator: what the session has done, and why it is over.
 std::string describe_end(const ServedConversation& conversation, std::string_view reason);
+// The same for the audit log.
+void audit_end(SessionHost& host, const ServedConversation& conversation, std::string_view reason,
+               std::string_view peer = {});
 
 }  // namespace burn::net

@@ -1,5 +1,6 @@
 #include "net/serve/handshake.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,19 +25,24 @@ Result<const proto::Hello*> Handshake::read(const proto::Body& first) {
 
 Result<std::shared_ptr<ServedConversation>> Handshake::open(const Status& full) const {
   BURN_RETURN_IF_ERROR(check_room(full));
-  BURN_TRY(auto admission, host_.admit(hello_, peer_));
+  BURN_TRY(auto admission, host_.admit(hello_, caller_));
   BURN_TRY(const auto device, host_.device_of(hello_));  // after that: a stranger learns no names
   BURN_TRY(auto terms, host_.leases().terms(hello_.lease_seconds));
-  terms.admission = std::move(admission);
-  BURN_TRY(auto session, open_session());
+  if (admission.max_lease) terms.lease = std::min(terms.lease, *admission.max_lease);
+  terms.admission = std::move(admission.permit);
+  terms.tenant = admission.identity.tenant;
+  terms.proof = admission.identity.proof;
+  BURN_TRY(auto session, open_session(admission.identity));
   auto conversation = std::make_shared<ServedConversation>(std::move(session), std::move(terms));
-  log_opened(conversation->terms().name, device);
+  log_opened(conversation->terms().name, device, admission.identity);
   return conversation;
 }
 
 Result<std::shared_ptr<ServedConversation>> Handshake::resume(const proto::Resume& resume) const {
-  BURN_RETURN_IF_ERROR(host_.authenticate(hello_));
-  return host_.leases().find(resume);
+  BURN_TRY(const auto identity, host_.authenticate(hello_, caller_));
+  BURN_TRY(auto found, host_.leases().find(resume));
+  if (found->terms().tenant != identity.tenant) return not_found(std::string{Leases::kNoSession});
+  return found;
 }
 
 proto::Welcome Handshake::welcome(const ServedConversation& conversation) const {
@@ -55,19 +61,26 @@ proto::Welcome Handshake::welcome(const ServedConversation& conversation) const 
 // A client that does not authenticate does not learn how many others there are.
 Status Handshake::check_room(const Status& full) const {
   if (full.ok()) return {};
-  BURN_RETURN_IF_ERROR(host_.authenticate(hello_));
+  BURN_RETURN_IF_ERROR(host_.authenticate(hello_, caller_).status());
   return full;
 }
 
-Result<std::unique_ptr<proto::ServedSession>> Handshake::open_session() const {
-  auto session = host_.open_session(hello_);
+Result<std::unique_ptr<proto::ServedSession>> Handshake::open_session(const Identity& identity) const {
+  auto session = host_.open_session_of(hello_, identity);
   BURN_RETURN_IF_ERROR(session->health());
   return session;
 }
 
-void Handshake::log_opened(const std::string& session, const std::string& device) const {
-  host_.log(Severity::info,
-            fmt::format("session {} opened from {} ({}) on {}", session, peer_, quoted(hello_.client), device));
+void Handshake::log_opened(const std::string& session, const std::string& device, const Identity& identity) const {
+  const auto tenant = identity.tenant == Identity{}.tenant ? std::string{} : fmt::format(" for {}", identity.tenant);
+  host_.log(Severity::info, fmt::format("session {} opened from {} ({}) on {}{}", session, caller_.address,
+                                        quoted(hello_.client), device, tenant));
+  host_.audit({.kind = SessionEvent::Kind::opened,
+               .session = session,
+               .identity = &identity,
+               .peer = caller_.address,
+               .client = hello_.client,
+               .device = device});
   const auto ours = ir::op_set_fingerprint();
   if (hello_.fingerprint == 0 || hello_.fingerprint == ours) return;
   host_.log(Severity::warning, fmt::format("session {}: the client's op set ({:016x}) differs from ours ({:016x})",

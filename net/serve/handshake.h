@@ -15,9 +15,8 @@ namespace burn::net {
 // Used by one thread, for the duration of one frame: keeps references to what it is given.
 class Handshake {
  public:
-  // `peer`: as Channel::peer() has it.
-  Handshake(SessionHost& host, const proto::Hello& hello, const std::string& peer)
-      : host_(host), hello_(hello), peer_(peer) {}
+  Handshake(SessionHost& host, const proto::Hello& hello, const Caller& caller)
+      : host_(host), hello_(hello), caller_(caller) {}
 
   // The hello in the first frame of a connection. Errors: FAILED_PRECONDITION for another frame, or a client of another
   // version of the protocol.
@@ -27,20 +26,20 @@ class Handshake {
   // one. Errors: UNAUTHENTICATED; `full`; NOT_FOUND for a device that the host does not have; RESOURCE_EXHAUSTED as
   // SessionHost::admit(); what the session's health() says.
   Result<std::shared_ptr<ServedConversation>> open(const Status& full) const;
-  // The session that the client comes back to. Errors: UNAUTHENTICATED; NOT_FOUND when there is no such session, or the
-  // hello does not have its secret. `resume`: the hello's.
+  // The session that the client comes back to. Errors: UNAUTHENTICATED, PERMISSION_DENIED; NOT_FOUND when there is no
+  // such session, the hello does not have its secret, or it is of another tenant. `resume`: the hello's.
   Result<std::shared_ptr<ServedConversation>> resume(const proto::Resume& resume) const;
   // What the client is told first. `conversation`: as opened or resumed.
   proto::Welcome welcome(const ServedConversation& conversation) const;
 
  private:
   Status check_room(const Status& full) const;
-  Result<std::unique_ptr<proto::ServedSession>> open_session() const;
-  void log_opened(const std::string& session, const std::string& device) const;
+  Result<std::unique_ptr<proto::ServedSession>> open_session(const Identity& identity) const;
+  void log_opened(const std::string& session, const std::string& device, const Identity& identity) const;
 
   SessionHost& host_;
   const proto::Hello& hello_;
-  const std::string& peer_;
+  const Caller& caller_;
 };
 
 }  // namespace burn::net

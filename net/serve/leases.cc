@@ -41,7 +41,7 @@ Result<std::shared_ptr<ServedConversation>> Leases::find(const proto::Resume& re
   const std::lock_guard lock{mutex_};
   const auto found = by_name_.find(resume.session);
   if (found == by_name_.end() || !found->second->is_secret(resume.secret)) {
-    return not_found("there is no such session any more");
+    return not_found(std::string{kNoSession});
   }
   return found->second;
 }
@@ -85,6 +85,23 @@ std::vector<std::shared_ptr<ServedConversation>> Leases::take_expired() {
     }
     remember(*conversation);
     taken.push_back(std::move(conversation));
+  }
+  return taken;
+}
+
+std::vector<std::shared_ptr<ServedConversation>> Leases::take_lost_if(
+    const std::function<bool(const std::string&)>& is_gone) {
+  std::vector<std::shared_ptr<ServedConversation>> taken;
+  const std::lock_guard lock{mutex_};
+  for (auto it = by_name_.begin(); it != by_name_.end();) {
+    auto& conversation = it->second;
+    if (!is_gone(conversation->terms().tenant) || !conversation->end_if_lost()) {
+      ++it;
+      continue;
+    }
+    remember(*conversation);
+    taken.push_back(std::move(conversation));
+    it = by_name_.erase(it);
   }
   return taken;
 }

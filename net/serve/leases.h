@@ -5,10 +5,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +27,7 @@ class Leases {
  public:
   // Sessions that may be without a connection at a time; beyond them those that are so for the longest end early.
   static constexpr std::size_t kMaxLost = 1024;
+  static constexpr std::string_view kNoSession = "there is no such session any more";
 
   // The longest lease that clients are given; 0 at first: none.
   void set_limit(std::chrono::seconds limit) { limit_ = limit; }
@@ -39,6 +42,8 @@ class Leases {
 
   // Those whose lease is over, and those which are; all of them. To be disposed of.
   std::vector<std::shared_ptr<ServedConversation>> take_expired();
+  // Those of a tenant that is not to have any more which have no connection; the others end with theirs.
+  std::vector<std::shared_ptr<ServedConversation>> take_lost_if(const std::function<bool(const std::string&)>& is_gone);
   std::vector<std::shared_ptr<ServedConversation>> take_all();
 
   struct Counts {

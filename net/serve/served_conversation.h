@@ -38,6 +38,7 @@ class ServedConversation {
     std::string secret;
     std::chrono::seconds lease{0};                    // without a connection; 0: it ends with that
     std::shared_ptr<const void> admission = nullptr;  // of the host, until the session's memory is free
+    std::string tenant = "default", proof = "none";   // that the session belongs to, and as net::Identity has it
   };
 
   ServedConversation(std::unique_ptr<proto::ServedSession> session, Terms terms);

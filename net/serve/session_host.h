@@ -2,19 +2,51 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "net/serve/leases.h"
+#include "proto/channel.h"
 #include "proto/message.h"
 #include "proto/served_session.h"
 
 namespace burn::net {
+
+// The other end of a connection, as its transport knows it.
+struct Caller {
+  std::string address;  // Channel::peer()
+  proto::PeerSecurity security = {};
+};
+
+// Of which tenant a client is, and by what it has proved that.
+struct Identity {
+  std::string tenant = "default";
+  std::string proof = "none";  // "token 1f2e3d4c" (of its SHA-256), "certificate cn:alice"
+};
+
+// What a client is let in with.
+struct Admission {
+  std::shared_ptr<const void> permit = nullptr;  // until its session is gone
+  Identity identity = {};
+  std::optional<std::chrono::seconds> max_lease = std::nullopt;  // nothing: as the host's leases have it
+};
+
+// What is told of sessions to be kept.
+struct SessionEvent {
+  enum class Kind : std::uint8_t { opened, resumed, refused, closed };
+  Kind kind = Kind::opened;
+  std::string_view session = {};       // its name; of a refused one empty
+  const Identity* identity = nullptr;  // null: it is not known
+  std::string_view peer = {}, client = {}, device = {}, reason = {};
+  const proto::SessionStats* stats = nullptr;  // of a closed one
+};
 
 enum class Severity : std::uint8_t { info, warning };
 
@@ -32,19 +64,22 @@ class SessionHost {
 
   // Names of what a client's hello may choose from, by position: "cpu", "cuda:0". At least one.
   virtual const std::vector<std::string>& devices() const = 0;
-  // What a client is let in with; dropped when its session is gone.
-  using Admission = std::shared_ptr<const void>;
-  // Whether a client from `peer` (Channel::peer) that says this may have a session. Asked before anything is made for
-  // it. Errors: UNAUTHENTICATED, RESOURCE_EXHAUSTED; the client is told, and its connection ends.
-  virtual Result<Admission> admit(const proto::Hello& /*hello*/, const std::string& /*peer*/) { return Admission{}; }
-  // Whether it may come back to a session that it has. Errors: UNAUTHENTICATED.
-  virtual Status authenticate(const proto::Hello& /*hello*/) { return {}; }
+  // Whether a client that says this may have a session. Asked before anything is made for it. Errors: UNAUTHENTICATED,
+  // PERMISSION_DENIED, RESOURCE_EXHAUSTED; the client is told, and its connection ends.
+  virtual Result<Admission> admit(const proto::Hello& /*hello*/, const Caller& /*caller*/) { return Admission{}; }
+  // Which client it is, that may come back to a session of the same tenant. Errors: UNAUTHENTICATED, PERMISSION_DENIED.
+  virtual Result<Identity> authenticate(const proto::Hello& /*hello*/, const Caller& /*caller*/) { return Identity{}; }
   // The name of the device that this hello asks for: by its number, or one of devices() by name. Errors: NOT_FOUND with
   // the names there are.
   virtual Result<std::string> device_of(const proto::Hello& hello) const;
   // The session that this hello asks for, on that device. Never null; a session that cannot be opened says why by its
   // health(). Requires: device_of(hello) is ok, and the client is admitted.
   virtual std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) = 0;
+  // The same for hosts that treat tenants differently.
+  virtual std::unique_ptr<proto::ServedSession> open_session_of(const proto::Hello& hello,
+                                                                const Identity& /*identity*/) {
+    return open_session(hello);
+  }
   // What welcomes say of this server: "worker" or "router".
   virtual std::string_view role() const { return "worker"; }
   // 16 random bytes, by which this host is known whatever address it was reached at.
@@ -56,6 +91,7 @@ class SessionHost {
 
   // For hosts that count. Called on threads of transports; must not block. A session was opened; one is over; a
   // connection has ended without a session, for the reason `why`.
+  virtual void audit(const SessionEvent& /*event*/) {}
   virtual void count_opened() {}
   virtual void count_closed(SessionEnd /*how*/) {}
   virtual void count_refused(SessionEnd /*how*/, const Status& /*why*/) {}

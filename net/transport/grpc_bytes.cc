@@ -36,11 +36,16 @@ void let_each_wait_for_its_own() {
   (void)::setenv("GRPC_POLL_STRATEGY", "poll", 0);  // NOLINT(concurrency-mt-unsafe); 0: what the user chose stands
 }
 
+// gRPC would write a line to stderr for each TLS handshake that fails, which any peer can make it do.
+void let_it_be_quiet() {
+  (void)::setenv("GRPC_VERBOSITY", "NONE", 0);  // NOLINT(concurrency-mt-unsafe); 0: what the user chose stands
+}
+
 }  // namespace
 
 Status keep_grpc_running() {
-  static const std::uint32_t since =
-      (watch_forks(), let_malloc_keep_read_blocks(), let_each_wait_for_its_own(), grpc_init(), fork_count());
+  static const std::uint32_t since = (watch_forks(), let_malloc_keep_read_blocks(), let_each_wait_for_its_own(),
+                                      let_it_be_quiet(), grpc_init(), fork_count());
   if (since == fork_count()) return {};
   return failed_precondition(
       "gRPC cannot be used in a process made by fork() from one that uses it; ws:// and unix: can, and so can gRPC "

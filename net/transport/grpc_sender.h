@@ -50,7 +50,7 @@ class GrpcSender {
   GrpcLoop& loop_;
 };
 
-// Stream: a GrpcSender with peer() and detach().
+// Stream: a GrpcSender with peer(), peer_security() and detach().
 template <typename Stream>
 class GrpcChannel final : public proto::Channel {
  public:
@@ -64,6 +64,7 @@ class GrpcChannel final : public proto::Channel {
   void close() override { stream_->close(); }
   std::size_t queued_bytes() const override { return stream_->queued_bytes(); }
   std::string peer() const override { return stream_->peer(); }
+  proto::PeerSecurity peer_security() const override { return stream_->peer_security(); }
 
  private:
   const std::shared_ptr<Stream> stream_;

@@ -13,6 +13,7 @@
 #include <boost/asio/post.hpp>
 #include <sys/socket.h>
 
+#include "net/tls/stream.h"
 #include "net/transport/shared_stream.h"
 
 namespace burn::net {
@@ -64,11 +65,13 @@ auto LoopSocket::guarded(Callback callback) {
 
 bool LoopSocket::Transfer::would_block() const { return error == EAGAIN || error == EINTR; }
 
-LoopSocket::LoopSocket(std::shared_ptr<IoContext> loop, UniqueFd socket)
+LoopSocket::LoopSocket(std::shared_ptr<IoContext> loop, UniqueFd socket, const MakeTls& make_tls)
     : loop_(std::move(loop)),
       peer_(peer_name(socket.get())),
-      waits_(std::make_unique<Waits>(*loop_, socket.get())),
-      fd_(socket.release()) {
+      is_secure_(static_cast<bool>(make_tls)),
+      tls_(make_tls ? make_tls(socket.get()) : nullptr) {
+  waits_ = std::make_unique<Waits>(*loop_, socket.get());
+  fd_ = socket.release();
   tune_stream(fd_);
 }
 
@@ -101,6 +104,12 @@ void LoopSocket::wait_for(Clock::duration duration, std::function<void()> over) 
 
 LoopSocket::Transfer LoopSocket::read(std::span<iovec> parts) {
   if (shared_) return shared_->read(parts);
+  if (is_secure_) {
+    const std::lock_guard lock(mutex_);
+    if (!tls_) return {0, EPIPE};
+    const auto moved = tls_->read(parts);
+    return {moved.bytes, moved.error, moved.is_more};
+  }
   Transfer got = receive(parts);
   std::size_t wanted = 0;
   for (const iovec& part : parts) wanted += part.iov_len;
@@ -110,6 +119,10 @@ LoopSocket::Transfer LoopSocket::read(std::span<iovec> parts) {
 
 bool LoopSocket::has_input() const {
   if (shared_) return shared_->has_input();
+  if (is_secure_) {
+    const std::lock_guard lock(mutex_);
+    return tls_ && tls_->has_input();
+  }
   char byte;
   return ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
@@ -121,12 +134,17 @@ LoopSocket::Transfer LoopSocket::write(std::span<iovec> parts) {
   const std::lock_guard lock(mutex_);
   if (fd_ < 0) return {0, EPIPE};
   if (shared_) return shared_->write(parts);
+  if (tls_) {
+    const auto moved = tls_->write(parts);
+    return {moved.bytes, moved.error};
+  }
   return result(::sendmsg(fd_, &message, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 void LoopSocket::shutdown_writing() {
   const std::lock_guard lock(mutex_);
   if (shared_) return shared_->close_writing();  // the socket stays, or the peer could not wake us any more
+  if (tls_) tls_->end_writing();
   ::shutdown(fd_, SHUT_WR);
 }
 
@@ -140,8 +158,32 @@ void LoopSocket::close() {
   const auto readable = std::exchange(readable_, nullptr), writable = std::exchange(writable_, nullptr);
   const std::lock_guard lock(mutex_);
   shared_.reset();
+  tls_.reset();
   fd_ = -1;
   waits_.reset();
+}
+
+// --- TLS -------------------------------------------------------------------------------------------------------------
+
+Result<bool> LoopSocket::secure() {
+  const std::lock_guard lock(mutex_);
+  if (!is_secure_) return true;
+  if (!tls_) return unavailable("closed");
+  BURN_TRY(const bool is_done, tls_->shake_hands());
+  if (is_done) peer_security_ = {.is_encrypted = true, .names = tls_->peer_names()};
+  return is_done;
+}
+
+void LoopSocket::wait_secure(std::function<void()> ready) {
+  std::unique_lock lock(mutex_);
+  const bool writes = tls_ && tls_->wants_to_write();
+  lock.unlock();
+  writes ? wait_writable(std::move(ready)) : wait_readable(std::move(ready));
+}
+
+Status LoopSocket::tls_failure() const {
+  const std::lock_guard lock(mutex_);
+  return tls_ ? tls_->failure() : Status{};
 }
 
 // --- shared memory ---------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // A connected stream socket (TCP or unix) that belongs to an event loop; a unix socket's bytes may be moved into shared
-// memory, which is not to be noticed from outside. Asio stays in the .cc file.
+// memory, and TCP's be encrypted, which is not to be noticed from outside. Asio stays in the .cc file.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,9 @@
 #include <string>
 
 #include "net/transport/io_threads.h"
+#include "net/transport/secure.h"
 #include "net/transport/socket.h"
+#include "proto/channel.h"
 
 struct iovec;
 
@@ -32,7 +34,8 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
     bool would_block() const;
   };
 
-  LoopSocket(std::shared_ptr<IoContext> loop, UniqueFd socket);
+  // `make_tls`: makes the socket's TLS; empty: it has none.
+  LoopSocket(std::shared_ptr<IoContext> loop, UniqueFd socket, const MakeTls& make_tls = {});
   ~LoopSocket();
 
   const std::string& peer() const { return peer_; }
@@ -40,6 +43,16 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
   // Called on the loop's thread when a callback has thrown, as it does where there is no memory: this socket's owner
   // alone is to end. Before the first callback.
   void on_failure(std::function<void(const char* why)> failed) { failed_ = std::move(failed); }
+
+  // The handshake of TLS, before anything is read or written; for the loop's thread. True: it is done, or there is no
+  // TLS. False: to be called again after wait_secure(). Errors: tls::Stream::shake_hands()'s.
+  Result<bool> secure();
+  void wait_secure(std::function<void()> ready);
+  bool is_secure() const { return is_secure_; }  // it has TLS
+  // Why TLS has ended; ok where it has not, or there is none.
+  Status tls_failure() const;
+  // What the peer has proved by TLS. Thread-safe once secure() is true.
+  const proto::PeerSecurity& peer_security() const { return peer_security_; }
 
   void post(std::function<void()> work);      // later
   void dispatch(std::function<void()> work);  // now, if this is the loop's thread
@@ -89,9 +102,13 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
   std::function<void()> readable_, writable_;
   bool is_listening_ = false;
 
-  std::mutex mutex_;  // over using and closing what follows; the loop's thread, which closes, reads it without
-  int fd_ = -1;       // -1: closed
+  bool is_secure_ = false;
+  proto::PeerSecurity peer_security_;
+
+  mutable std::mutex mutex_;  // over using and closing what follows; the loop's thread, which closes, reads it without
+  int fd_ = -1;               // -1: closed
   std::unique_ptr<SharedStream> shared_;
+  std::unique_ptr<tls::Stream> tls_;  // used with the lock alone
 };
 
 }  // namespace burn::net

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "net/transport/abortable.h"
 #include "net/transport/io_threads.h"
+#include "net/transport/secure.h"
 #include "net/transport/socket.h"
 #include "proto/channel.h"
 
@@ -28,6 +29,7 @@ struct WebSocketOptions {
   std::chrono::milliseconds idle_timeout{30'000};
   bool shared_memory = true;              // on a unix socket, if the peer wants it, too; see ws_upgrade.h
   std::vector<std::string> origins = {};  // a server's: of pages that may connect, see ws_origin.h
+  MakeTls make_tls = {};                  // empty: without TLS
 };
 
 // Server: shakes hands on a socket that was just accepted, then asks `accept` for its handler (null: it is refused and

@@ -21,7 +21,8 @@ constexpr std::size_t kBytesPerTurn = std::size_t{256} << 10;
 // What may come before a hello is accepted: one, and as much again for what HTTP and pings take.
 constexpr std::size_t kMaxUnauthenticatedBytes = 2 * proto::kMaxHelloBytes;
 
-Status gone(int error) {
+Status gone(const LoopSocket& socket, int error) {
+  if (Status why = socket.tls_failure(); !why.ok()) return why;
   if (error == EPROTO) return unavailable("the peer broke the rules of the shared memory");
   const bool plain = error == 0 || error == EPIPE || error == ECONNRESET;
   return unavailable(plain ? "the peer went away" : errno_text(error));
@@ -40,10 +41,8 @@ void Connection::serve(Accept accept, std::shared_ptr<const void> lease) {
 std::future<Status> Connection::open(const std::string& host, std::shared_ptr<proto::ChannelHandler> handler) {
   handler_ = std::move(handler);
   auto opened = opened_.emplace().get_future();
-  socket_->post([self = shared_from_this(), host] {
-    if (self->handler_) self->upgrade_.ask(host, self->handler_->greeting());
-    self->start();
-  });
+  host_ = host;
+  socket_->post([self = shared_from_this()] { self->start(); });
   return opened;
 }
 
@@ -54,7 +53,21 @@ void Connection::start() {
   });
   socket_->wait_for(options_.handshake_timeout,
                     [self = shared_from_this()] { self->finish(unavailable("the peer does not answer")); });
-  read();
+  secure();
+}
+
+// TLS comes first where there is TLS; with it what follows may have come already.
+void Connection::secure() {
+  if (stage_ != Stage::handshake) return;
+  const auto secured = socket_->secure();
+  if (!secured.ok()) {
+    if (opened_) return finish(secured.status());
+    refuse(secured.status());
+    return read();
+  }
+  if (!*secured) return socket_->wait_secure([self = shared_from_this()] { self->secure(); });
+  if (handler_) upgrade_.ask(host_, handler_->greeting());
+  socket_->is_secure() ? on_readable() : read();
 }
 
 void Connection::shake_hands() {
@@ -111,7 +124,7 @@ void Connection::on_readable() {
     is_more = got.is_more;
     if (got.would_block()) break;
     bytes += got.bytes;
-    if (got.bytes == 0) return finish(sender_->sent_close() ? ok_status() : gone(got.error));
+    if (got.bytes == 0) return finish(sender_->sent_close() ? ok_status() : gone(*socket_, got.error));
     last_seen_ = Clock::now();
     arrival_.took(got.bytes);
     if (stage_ == Stage::lingering) continue;  // read, so that the peer gets to read

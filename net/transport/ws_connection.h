@@ -29,7 +29,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   Connection(std::shared_ptr<IoContext> loop, UniqueFd socket, const WebSocketOptions& options, Role role)
       : options_(options),
         role_(role),
-        socket_(std::make_shared<LoopSocket>(std::move(loop), std::move(socket))),
+        socket_(std::make_shared<LoopSocket>(std::move(loop), std::move(socket), options.make_tls)),
         sender_(std::make_shared<Sender>(socket_, role)),
         upgrade_(*socket_, role, options.shared_memory, options.origins),
         inbox_(
@@ -43,6 +43,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   // Any thread.
   Sender& sender() { return *sender_; }
   const std::string& peer() const { return socket_->peer(); }
+  const proto::PeerSecurity& peer_security() const { return socket_->peer_security(); }
   bool shares_memory() const { return upgrade_.shares_memory(); }
   void detach() {  // the handler is gone
     gate_.shut();
@@ -54,6 +55,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   enum class Stage { handshake, open, lingering, finished };
 
   void start();
+  void secure();
   void read();
   void on_readable();
   bool pauses_for_answers();
@@ -94,6 +96,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   // A client's:
   std::optional<std::promise<Status>> opened_;
   std::shared_ptr<proto::ChannelHandler> handler_;
+  std::string host_;  // of its request
 };
 
 class ConnectionChannel final : public proto::Channel {
@@ -110,6 +113,7 @@ class ConnectionChannel final : public proto::Channel {
   void close() override { connection_->sender().close(); }
   std::size_t queued_bytes() const override { return connection_->sender().queued_bytes(); }
   std::string peer() const override { return connection_->peer(); }
+  proto::PeerSecurity peer_security() const override { return connection_->peer_security(); }
   bool is_shared_memory() const override { return connection_->shares_memory(); }
 
  private:

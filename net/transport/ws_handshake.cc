@@ -25,6 +25,8 @@ constexpr const char* kSharedMemory = "Burn-Shared-Memory";
 constexpr const char* kHello = "Burn-Hello";
 constexpr std::string_view kTaken = "taken";
 
+constexpr std::string_view kSpeaksTls = "This port speaks TLS";  // as net/tls/stream_failure.cc answers
+
 std::string line(std::string_view name, std::string_view value) {
   return std::string{name} + ": " + std::string{value} + "\r\n";
 }
@@ -74,6 +76,12 @@ Answer refuse(std::string_view status_line, const std::string& why) {
 }
 
 }  // namespace
+
+bool begins_tls(std::string_view bytes) { return bytes.size() >= 2 && bytes[0] == 0x16 && bytes[1] == 0x03; }
+
+std::string answer_tls() {
+  return "HTTP/1.1 400 This port speaks no TLS\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+}
 
 std::string refuse_for_now(const std::string& why) { return refuse("503 " + why, why).text; }
 
@@ -143,6 +151,7 @@ Result<Upgraded> check_upgrade(std::string_view response, const std::string& key
   const auto& message = parser.get();
   if (message.result() != http::status::switching_protocols) {
     const std::string reason{message.reason().data(), message.reason().size()};
+    if (reason == kSpeaksTls) return unavailable("the server speaks TLS there (write wss://)");
     return unavailable("the server answers " + std::to_string(message.result_int()) + " " + reason);
   }
   if (message[http::field::sec_websocket_accept] != accept_of(key))

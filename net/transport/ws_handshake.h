@@ -30,6 +30,10 @@ struct Answer {
 };
 // What a server says without reading the request: that it has no place now. `why`: one line of text.
 std::string refuse_for_now(const std::string& why);
+// Whether these are the first bytes of TLS, which would otherwise be waited with for the end of a header; and what a
+// server says then that has none.
+bool begins_tls(std::string_view bytes);
+std::string answer_tls();
 // The server's side. `request` is a whole header. `share_memory` is called if the client asks for shared memory:
 // whether it gets some. `origins`: of pages that may connect, beside those of ws_origin.h.
 Answer answer_upgrade(std::string_view request, const std::function<bool()>& share_memory = {},

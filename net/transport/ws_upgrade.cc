@@ -31,6 +31,10 @@ Result<bool> Upgrade::proceed(Inbox& inbox) {
   if (offered_) return read_choice(inbox);
   const std::size_t size = http_header_size(inbox.text());
   if (size == 0) {
+    if (role_ == Role::server && begins_tls(inbox.text())) {
+      write(answer_tls());
+      return invalid_argument("the client begins TLS, which is not spoken here");
+    }
     if (inbox.is_full()) return invalid_argument("an endless HTTP header");
     return false;
   }

@@ -14,7 +14,7 @@ import sys
 import yaml
 
 PATHS = {"/startupz", "/readyz", "/healthz"}
-FROM_OUTSIDE = {"burn-tokens"}  # Secrets that an operator makes (docs/operate/kubernetes.md)
+FROM_OUTSIDE = {"burn-tokens", "burn-tls", "burn-tenants"}  # Secrets that an operator makes (docs/operate/kubernetes.md)
 MARGIN = 15  # seconds that a pod has to end, beyond --drain-timeout
 
 
@@ -172,8 +172,10 @@ class Checker:
         tokens = values.get("token-file")
         if tokens is None and "insecure" not in values:
             self.complain(workload, "has no token file")
-        if tokens and str(pathlib.PurePath(tokens).parent) not in mounts:
-            self.complain(workload, f"nothing is mounted where {tokens} is to be")
+        for flag in ("token-file", "tenants", "tls-cert", "tls-key", "tls-client-ca"):
+            path = values.get(flag)
+            if path and str(pathlib.PurePath(path).parent) not in mounts:
+                self.complain(workload, f"nothing is mounted where {path} is to be")
         grace = workload["spec"]["template"]["spec"].get("terminationGracePeriodSeconds", 30)
         if grace < int(values.get("drain-timeout", 5)) + MARGIN:
             self.complain(workload, f"{grace} s are too short for --drain-timeout {values.get('drain-timeout')}")
@@ -220,6 +222,7 @@ def faults(documents):
         "a flag twice": lambda d: container(d)["args"].append("--device=cpu"),
         "a port that is not the container's": lambda d: container(d)["ports"].pop(),
         "no token": lambda d: container(d)["args"].remove("--token-file=/etc/burn/tokens/tokens"),
+        "a certificate where nothing is mounted": lambda d: container(d)["args"].append("--tls-client-ca=/etc/burn/ca/ca.pem"),
         "too short an end": lambda d: pod(d).update(terminationGracePeriodSeconds=30),
         "another namespace": lambda d: d[worker]["metadata"].update(namespace="default"),
         "a weaker namespace": lambda d: d[one("Namespace")]["metadata"].pop("labels"),

@@ -1,6 +1,6 @@
 // Measures the transports against raw sockets of the same kind, between two processes: 64-byte ping-pong and 64 x 1 MiB
 // one way.
-//   build/bin/transport_bench [raw_tcp] [websocket] [grpc] [raw_unix] [unix]
+//   build/bin/transport_bench [raw_tcp] [raw_tls] [websocket] [websocket_tls] [grpc] [grpc_tls] [raw_unix] [unix]
 // One JSON object a line. "wait": the caller's thread sleeps until the answer is there, as a blocking read does;
 // "handler": the answer is sent back from the transport's thread.
 #include <algorithm>
@@ -11,11 +11,14 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/tls/server_tls.h"
 #include "net/transport/socket.h"
 #include "tests/net/support.h"
+#include "tests/net/tls/certificates.h"
 
 namespace burn::test {
 namespace {
@@ -45,18 +48,57 @@ void report_throughput(const std::string& what, std::vector<double> seconds) {
   std::fflush(stdout);
 }
 
-void write_all(int fd, const char* data, std::size_t size) {
+// OpenSSL alone on a socket that blocks: one end of a pair of processes, each with a SSL_CTX of a TestPki.
+class RawTls {
+ public:
+  RawTls(SSL_CTX* context, int fd, bool accepts) : ssl_(SSL_new(context)) {
+    SSL_set_fd(ssl_.get(), fd);
+    SSL_set_verify(ssl_.get(), SSL_VERIFY_NONE, nullptr);  // it is the time of records that is measured
+    if ((accepts ? SSL_accept(ssl_.get()) : SSL_connect(ssl_.get())) != 1) std::abort();
+  }
+  void write_all(const char* data, std::size_t size) const {
+    while (size > 0) {
+      std::size_t n = 0;
+      if (SSL_write_ex(ssl_.get(), data, size, &n) != 1) std::abort();
+      data += n;
+      size -= n;
+    }
+  }
+  void read_all(char* data, std::size_t size) const {
+    while (size > 0) {
+      std::size_t n = 0;
+      if (SSL_read_ex(ssl_.get(), data, size, &n) != 1) return;
+      data += n;
+      size -= n;
+    }
+  }
+
+ private:
+  net::tls::SslPtr ssl_;
+};
+
+class RawSocketEnd {
+ public:
+  explicit RawSocketEnd(int fd) : fd_(fd) {}
+  void write_all(const char* data, std::size_t size) const;
+  void read_all(char* data, std::size_t size) const;
+
+ private:
+  const int fd_;
+};
+
+void RawSocketEnd::write_all(const char* data, std::size_t size) const {
   while (size > 0) {
-    const auto n = ::write(fd, data, size);
+    const auto n = ::write(fd_, data, size);
     if (n <= 0) std::abort();
     data += n;
     size -= static_cast<std::size_t>(n);
   }
 }
 
-void read_all(int fd, char* data, std::size_t size) {
+void RawSocketEnd::read_all(char* data, std::size_t size) const {
   while (size > 0) {
-    const auto n = ::read(fd, data, size);
+    const auto n = ::read(fd_, data, size);
     if (n <= 0) return;
     data += n;
     size -= static_cast<std::size_t>(n);
@@ -87,36 +129,40 @@ std::pair<int, int> unix_pair() {
   return {fds[0], fds[1]};
 }
 
-void serve_raw(int fd) {
+template <typename End>
+void serve_raw(const End& end) {
   std::vector<char> block(kBlockBytes);
   for (int i = 0; i < kPings + kWarmups; ++i) {
-    read_all(fd, block.data(), 64);
-    write_all(fd, block.data(), 64);
+    end.read_all(block.data(), 64);
+    end.write_all(block.data(), 64);
   }
   for (int r = 0; r < kRepetitions; ++r) {
-    for (int i = 0; i < kBlocks; ++i) read_all(fd, block.data(), kBlockBytes);
-    write_all(fd, block.data(), 64);
+    for (int i = 0; i < kBlocks; ++i) end.read_all(block.data(), kBlockBytes);
+    end.write_all(block.data(), 64);
   }
 }
 
-void bench_raw(const std::string& what, std::pair<int, int> fds) {
+// make_end(fd, accepts): an end on the socket.
+template <typename MakeEnd>
+void bench_raw(const std::string& what, std::pair<int, int> fds, const MakeEnd& make_end) {
   const auto [a, b] = fds;
   if (::fork() == 0) {
-    serve_raw(b);
+    serve_raw(make_end(b, true));
     ::_exit(0);
   }
+  const auto end = make_end(a, false);
   std::vector<char> block(kBlockBytes);
   std::vector<double> pings, seconds;
   for (int i = 0; i < kPings + kWarmups; ++i) {
     const auto start = Clock::now();
-    write_all(a, block.data(), 64);
-    read_all(a, block.data(), 64);
+    end.write_all(block.data(), 64);
+    end.read_all(block.data(), 64);
     if (i >= kWarmups) pings.push_back(microseconds(Clock::now() - start));
   }
   for (int r = 0; r < kRepetitions; ++r) {
     const auto start = Clock::now();
-    for (int i = 0; i < kBlocks; ++i) write_all(a, block.data(), kBlockBytes);
-    read_all(a, block.data(), 64);
+    for (int i = 0; i < kBlocks; ++i) end.write_all(block.data(), kBlockBytes);
+    end.read_all(block.data(), 64);
     seconds.push_back(microseconds(Clock::now() - start) / 1e6);
   }
   ::close(a);
@@ -151,17 +197,20 @@ class PeerAcceptor final : public net::Acceptor {
 };
 
 // The other process: prints its URL, serves one client.
-int serve(Transport transport) {
+int serve(Transport transport, const net::tls::ServerFiles& files) {
   PeerAcceptor acceptor;
-  const auto listener = *listen(transport, acceptor);
+  net::ListenOptions options;
+  if (!files.certificate.empty()) options.tls = *net::tls::ServerTls::open(files);
+  const auto listener = *listen(transport, acceptor, options);
   std::printf("%s\n", listener->url().c_str());
   std::fflush(stdout);
   acceptor.over.acquire();
   return 0;
 }
 
-std::string start_server(Transport transport) {
-  const std::string command = "/proc/" + std::to_string(::getpid()) + "/exe serve " + name(transport);
+std::string start_server(Transport transport, const net::tls::ServerFiles& files) {
+  const std::string command = "/proc/" + std::to_string(::getpid()) + "/exe serve " + name(transport) + " " +
+                              files.certificate + " " + files.key;
   std::FILE* server = ::popen(command.c_str(), "r");
   std::array<char, 256> line{};
   if (server == nullptr || std::fgets(line.data(), line.size(), server) == nullptr) std::abort();
@@ -181,9 +230,12 @@ struct Client final : proto::ChannelHandler {
   std::function<void()> hook;
 };
 
-void bench_channel(Transport transport) {
+// With a `pki` over TLS.
+void bench_channel(Transport transport, const TestPki* pki = nullptr) {
+  const auto what = name(transport) + (pki ? "_tls" : "");
   const auto client = std::make_shared<Client>();
-  const auto channel = must_connect(start_server(transport), client);
+  const auto url = start_server(transport, pki ? pki->server : net::tls::ServerFiles{});
+  const auto channel = *net::connect_channel(url, client, kPatience, pki ? pki->client() : net::tls::ClientFiles{});
   const auto small = frame(std::string(64, 'x'));
   const auto block = frame("head", kBlockBytes);
 
@@ -194,7 +246,7 @@ void bench_channel(Transport transport) {
     client->arrived.acquire();
     if (i >= kWarmups) pings.push_back(microseconds(Clock::now() - start));
   }
-  report_latency(name(transport) + "_wait", pings);
+  report_latency(what + "_wait", pings);
 
   pings.clear();
   auto start = Clock::now();
@@ -208,7 +260,7 @@ void bench_channel(Transport transport) {
   channel->send(small, proto::Lane::control);
   client->arrived.acquire();
   client->hook = nullptr;
-  report_latency(name(transport) + "_handler", pings);
+  report_latency(what + "_handler", pings);
 
   std::vector<double> seconds;
   for (int r = 0; r < kRepetitions; ++r) {
@@ -217,7 +269,7 @@ void bench_channel(Transport transport) {
     client->arrived.acquire();
     seconds.push_back(microseconds(Clock::now() - start) / 1e6);
   }
-  report_throughput(name(transport), seconds);
+  report_throughput(what, seconds);
 }
 
 }  // namespace
@@ -227,15 +279,28 @@ int main(int argc, char** argv) {
   using namespace burn::test;
   constexpr std::array kAll = {Transport::websocket, Transport::grpc, Transport::unix_socket};
   for (const Transport transport : kAll) {
-    if (argc == 3 && std::string_view{argv[1]} == "serve" && argv[2] == name(transport)) return serve(transport);
+    if (argc < 3 || std::string_view{argv[1]} != "serve" || argv[2] != name(transport)) continue;
+    return serve(transport, argc == 5 ? burn::net::tls::ServerFiles{.certificate = argv[3], .key = argv[4]}
+                                      : burn::net::tls::ServerFiles{});
   }
+  const TestPki pki;
   const std::vector<std::string> only(argv + 1, argv + argc);
   const auto wanted = [&](const std::string& what) {
     return only.empty() || std::find(only.begin(), only.end(), what) != only.end();
   };
-  if (wanted("raw_tcp")) bench_raw("tcp", tcp_pair());
+  const auto plain = [](int fd, bool) { return RawSocketEnd{fd}; };
+  if (wanted("raw_tcp")) bench_raw("tcp", tcp_pair(), plain);
+  if (wanted("raw_tls")) {
+    const auto server = *burn::net::tls::ServerIdentity::read(pki.server);
+    const auto own = *burn::net::tls::ClientIdentity::read(pki.client());
+    bench_raw("tls", tcp_pair(), [&](int fd, bool accepts) {
+      return RawTls{accepts ? server->context() : own->context(), fd, accepts};
+    });
+  }
   if (wanted("websocket")) bench_channel(Transport::websocket);
+  if (wanted("websocket_tls")) bench_channel(Transport::websocket, &pki);
   if (wanted("grpc")) bench_channel(Transport::grpc);
-  if (wanted("raw_unix")) bench_raw("unix", unix_pair());
+  if (wanted("grpc_tls")) bench_channel(Transport::grpc, &pki);
+  if (wanted("raw_unix")) bench_raw("unix", unix_pair(), plain);
   if (wanted("unix")) bench_channel(Transport::unix_socket);
 }

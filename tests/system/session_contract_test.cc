@@ -1,5 +1,8 @@
 // What every implementation of a session promises (proto/session.h): in this process and over each transport, on a
-// device that is done when a call returns and on one that is not; and through a router of one worker.
+// device that is done when a call returns and on one that is not; through a router of one worker; and on a router's
+// fleet of three, where a session lives on one of them ("fleet") or, since it has had a batch, on all ("wide").
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -52,26 +55,31 @@ HostTensor index_tensor(std::vector<std::int64_t> numbers) {
   return {{ir::DType::i64, ir::Shape{count}}, SharedBytes::own(std::move(numbers))};
 }
 
-// A router of the worker at `worker`.
-router::RouterOptions router_of(const std::string& worker) {
+// A router of these workers.
+router::RouterOptions router_of(std::vector<std::string> workers) {
   const auto listens = test::on_every_transport();
   router::RouterOptions options;
   options.service.ws = listens.ws;
   options.service.grpc = listens.grpc;
   options.service.unix_path = listens.unix_path;
   options.service.grpc_unix_path = listens.grpc_unix_path;
-  options.workers = {worker};
+  options.workers = std::move(workers);
   return options;
 }
 
-// By "scheme", "scheme device" or "router scheme". One server per device for all tests: each test has a session of its
-// own.
+// By "scheme", "scheme device", "router scheme", "fleet" or "wide". One server per device for all tests: each test has
+// a session of its own.
 const std::string& url_of(const std::string& name) {
   static const server::Server cpu(test::on_every_transport()), delayed({.device = "delayed", .ws = "127.0.0.1:0"});
-  static const router::Router router(router_of(cpu.url()));
+  static const std::array<server::Server, 3> three{server::Server({.ws = "127.0.0.1:0"}),
+                                                   server::Server({.ws = "127.0.0.1:0"}),
+                                                   server::Server({.ws = "127.0.0.1:0"})};
+  static const router::Router router(router_of({cpu.url()})),
+      fleet(router_of({three[0].url(), three[1].url(), three[2].url()}));
   static const auto& urls = *new std::map<std::string, std::string>([] {
     std::map<std::string, std::string> all{{"cpu", "cpu"}, {"delayed", "delayed"}, {"ws delayed", delayed.url()}};
     for (const auto& url : cpu.urls()) all[url.substr(0, url.find(':'))] = url;
+    all["fleet"] = all["wide"] = fleet.url();
     for (const auto& url : router.urls()) all["router " + url.substr(0, url.find(':'))] = url;
     return all;
   }());
@@ -89,7 +97,14 @@ class SessionContract : public testing::TestWithParam<const char*> {
       static const auto worker = session::Worker::create(value_or_throw(backends::open_backend(url)));
       return session::make_local_session(worker);
     }
-    return value_or_throw(net::connect(url));
+    auto session = value_or_throw(net::connect(url));
+    if (std::string_view(GetParam()) == "wide") {
+      constexpr TensorId kBatch = TensorId{1} << 40;
+      EXPECT_TRUE(session->write(kBatch, tensor({6}, {1, 2, 3, 4, 5, 6}), {.batch_axis = 0}).ok());
+      EXPECT_TRUE(session->release({kBatch}).ok());
+      EXPECT_TRUE(session::sync(*session).ok());
+    }
+    return session;
   }
 
   Result<HostTensor> read(TensorId id) { return session::read(*session_, id); }
@@ -112,7 +127,7 @@ class SessionContract : public testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(, SessionContract,
                          testing::Values("cpu", "ws", "grpc", "unix", "grpc+unix", "delayed", "ws delayed", "router ws",
-                                         "router grpc", "router unix"),
+                                         "router grpc", "router unix", "fleet", "wide"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::ranges::replace_if(

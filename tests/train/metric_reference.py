@@ -168,7 +168,7 @@ def padded(sequences, width):
     return np.array([s + [PAD] * (width - len(s)) for s in sequences], np.int64).reshape(len(sequences), width)
 
 
-def sequences(name, answered, expected, smoothed=True):
+def sequences(name, answered, expected, orders=(1, 2, 4), smoothed=True):
     put_inputs(name, padded(answered, max(map(len, answered), default=0) + 1), padded(expected, max(map(len, expected), default=0)))
     n, length = len(expected), sum(map(len, expected))
     edits = sum(edit_distance(a, e) for a, e in zip(answered, expected))
@@ -176,7 +176,7 @@ def sequences(name, answered, expected, smoothed=True):
         expect(name, metric, 100 * edits / length if length else np.nan)
     expect(name, "rouge-l", 100 * np.mean([rouge_l(a, e) for a, e in zip(answered, expected)]) if n else np.nan)
     smoothing = SmoothingFunction()
-    for order in (1, 2, 4):
+    for order in orders:
         for method, function in (("", None), (" epsilon", smoothing.method1), (" exponential", smoothing.method3)):
             if method and not smoothed:
                 continue
@@ -207,7 +207,8 @@ sequences("sequences equal", lines, lines)
 sequences("sequences of one token", [[3] * 7, [3] * 4], [[3] * 5, [3] * 6])
 sequences("sequences with large tokens", [[2**40 + 1, 2**40, -5, 7, 8]], [[2**40 + 1, 2**40, -5, 8, 7]])
 sequences("sequences no match", [[1, 2, 3, 4, 5]], [[6, 7, 8, 9]], smoothed=False)
-sequences("sequences some empty", [[], [1, 2, 3, 4], []], [[1, 2, 3], [1, 2, 3, 4], []], smoothed=False)
+# NLTK counts an n-gram for each empty answer (its modified_precision() takes at least 1), so BLEU is left out here.
+sequences("sequences some empty", [[], [1, 2, 3, 4], []], [[1, 2, 3], [1, 2, 3, 4], []], orders=())
 sequences("sequences empty", [], [])
 
 

@@ -249,9 +249,9 @@ TEST_F(Metrics, WriteAConfusionMatrixAsATable) {
   measure(metrics, classes({0.9f, 0.1f, 0.2f, 0.8f, 0.4f, 0.6f, 0.3f, 0.7f}, {0, 1, 0, 1}));
   EXPECT_EQ(metrics.metrics()[0]->text(),
             "actual \\ answered      cat     dog   recall\n"
-            "cat                     1       1   50.0 %\n"
-            "dog                     0       2  100.0 %\n"
-            "precision         100.0 %  66.7 %         ");
+            "cat                      1       1   50.0 %\n"
+            "dog                      0       2  100.0 %\n"
+            "precision          100.0 %  66.7 %");
   EXPECT_TRUE(std::isnan(metrics.values()[0]));
 }
 

@@ -43,7 +43,12 @@ std::vector<optim::ModuleOptimizer> every_optimizer() {
           optim::AdamWConfig{.cautious_weight_decay = true},
           optim::RmsPropConfig{.centered = true},
           optim::AdaGradConfig{},
-          optim::AdanConfig{}};
+          optim::AdanConfig{},
+          optim::NAdamConfig{.weight_decay = 0.1, .decoupled_weight_decay = true},
+          optim::RAdamConfig{.weight_decay = 0.1, .decoupled_weight_decay = true},
+          optim::AdaDeltaConfig{},
+          optim::LionConfig{},
+          optim::AdaFactorConfig{}};
 }
 
 class OptimizerState : public ::testing::Test {

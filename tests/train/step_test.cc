@@ -50,9 +50,15 @@ TEST_F(Step, OfALoopByHandIsOneRunOfAKnownProgram) {
 
 TEST_F(Step, OfEveryOptimizerIsOneRunOfAKnownProgram) {
   const std::vector<optim::ModuleOptimizer> optimizers{
-      optim::SgdConfig{}, optim::SgdConfig{.weight_decay = 0.1, .momentum = optim::MomentumConfig{}},
+      optim::SgdConfig{},
+      optim::SgdConfig{.weight_decay = 0.1, .momentum = optim::MomentumConfig{}},
       optim::AdamConfig{.amsgrad = true, .grad_clipping = {{.norm = 1}}},
-      optim::AdamWConfig{.grad_clipping = {{.value = 1}}}};
+      optim::AdamWConfig{.grad_clipping = {{.value = 1}}},
+      optim::NAdamConfig{},
+      optim::RAdamConfig{},  // whose step adapts from the fifth on
+      optim::AdaDeltaConfig{},
+      optim::LionConfig{},
+      optim::AdaFactorConfig{}};
   for (const auto& engine : optimizers) {
     auto loader = test::tiny_loaders(device).train;
     optim::Optimizer<test::TinyNet> optim{engine};

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "examples/custom-strategy/host_sum.h"
 #include "server/server.h"
 #include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
@@ -166,14 +167,16 @@ TEST_P(Strategies, GiveBackTheModelOfTheFirstDevice) {
 
 train::Strategy alone(std::vector<Device>) { return train::single(); }
 
-INSTANTIATE_TEST_SUITE_P(, Strategies,
-                         testing::Values(Case{"single", alone, Where::here, 1},
-                                         Case{"ddp_on_two", train::ddp, Where::here, 2},
-                                         Case{"ddp_on_three", train::ddp, Where::here, 3},
-                                         Case{"ddp_on_two_remote", train::ddp, Where::remote, 2},
-                                         Case{"multi_device_on_two", train::multi_device, Where::here, 2},
-                                         Case{"multi_device_on_two_remote", train::multi_device, Where::remote, 2}),
-                         [](const auto& of) { return std::string{of.param.name}; });
+INSTANTIATE_TEST_SUITE_P(
+    , Strategies,
+    testing::Values(Case{"single", alone, Where::here, 1}, Case{"ddp_on_two", train::ddp, Where::here, 2},
+                    Case{"ddp_on_three", train::ddp, Where::here, 3},
+                    Case{"ddp_on_two_remote", train::ddp, Where::remote, 2},
+                    Case{"multi_device_on_two", train::multi_device, Where::here, 2},
+                    Case{"multi_device_on_two_remote", train::multi_device, Where::remote, 2},
+                    Case{"of_the_user_on_two", custom_strategy::host_sum, Where::here, 2},
+                    Case{"of_the_user_on_three_remote", custom_strategy::host_sum, Where::remote, 3}),
+    [](const auto& of) { return std::string{of.param.name}; });
 
 TEST(Strategy, TakesOneDeviceForAMistake) {
   EXPECT_THAT(test::error_of([] { train(train::ddp(open_devices(Where::here, 1)), {}); }),

@@ -274,20 +274,24 @@ TEST_F(Training, TakesMetricsOfTheUser) {
 }
 
 TEST_F(Training, AccumulatedGradientsOfHalvesAreThoseOfTheWhole) {
-  // Four batches of ten with their gradients summed give what SGD on one batch of forty gives at four times the rate.
+  // Four batches of ten give what SGD on one batch of forty gives: at the same rate with the mean of their gradients,
+  // at four times the rate with the sum.
   const auto data = data::InMemDataset<test::Point>(test::points(40, 1));
   auto builder = data::DataLoaderBuilder(test::PointBatcher{device});
   const auto small = builder.batch_size(10).build(data), large = builder.batch_size(40).build(data);
   auto model = test::TinyNet::init(device.autodiff());
   model.dropout.prob = 0;
-  const auto trained = [&](const auto& loader, std::int64_t accumulation, double lr) {
+  const auto trained = [&](const auto& loader, std::int64_t accumulation, train::Reduction reduction, double lr) {
     auto training = train::SupervisedTraining(folder / "run", loader, loader)
-                        .grads_accumulation(accumulation)
-                        .renderer(std::make_shared<train::SilentRenderer>())
+                        .grads_accumulation(accumulation, reduction)
                         .observe(test::directly_to(renderer));
     return training.launch(train::Learner(model, optim::SgdConfig{}, lr)).model.output.weight.val().to_data();
   };
-  trained(small, 4, 0.1).assert_approx_eq(trained(large, 1, 0.4), {1e-4, 1e-5});
+  using train::Reduction;
+  trained(small, 4, Reduction::sum, 0.1).assert_approx_eq(trained(large, 1, Reduction::sum, 0.4), {1e-4, 1e-5});
+  trained(small, 4, Reduction::mean, 0.1).assert_approx_eq(trained(large, 1, Reduction::mean, 0.1), {1e-4, 1e-5});
+  // What is left at the end of an epoch is a mean of fewer.
+  trained(small, 9, Reduction::mean, 0.1).assert_approx_eq(trained(large, 1, Reduction::mean, 0.1), {1e-4, 1e-5});
 }
 
 }  // namespace

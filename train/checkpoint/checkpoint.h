@@ -1,5 +1,6 @@
 // The checkpoints of a training by what they are of: an epoch that is over, a moment within an epoch, the moment at
-// which the training was told to stop. In files they lie in <artifact_dir>/checkpoint (train/checkpoint/checkpointer.h).
+// which the training was told to stop. In files they lie in <artifact_dir>/checkpoint
+// (train/checkpoint/checkpointer.h).
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,7 @@ class CheckpointStore {
   Record load_model(std::int64_t epoch) const { return load_record(epoch, "model"); }
   Record load_record(std::int64_t epoch, const std::string& record) const;
   std::vector<std::int64_t> epochs() const;  // that have a checkpoint, ascending
+  bool is_empty() const { return newest_first().empty(); }
 
  private:
   std::string find(std::int64_t epoch) const;

@@ -55,9 +55,8 @@ void write(const fs::path& folder, const Checkpoint& checkpoint) {
 
 void check_range(const fs::path& folder, const char* what, std::int64_t number, std::int64_t least) {
   if (number >= least && number <= kMostCounted) return;
-  throw Error(StatusCode::data_loss,
-              fmt::format("{}: {} is {}, which is not in {} to {}", (folder / "state.json").string(), what, number,
-                          least, kMostCounted));
+  throw Error(StatusCode::data_loss, fmt::format("{}: {} is {}, which is not in {} to {}",
+                                                 (folder / "state.json").string(), what, number, least, kMostCounted));
 }
 
 // A file of a later version may have fields that this one does not know, so its version is looked at first.

@@ -17,6 +17,7 @@ struct TrainingState {
   static constexpr std::int64_t kVersion = 2;
 
   std::int64_t version = 1;  // of the format; what has none is of the first
+  std::string run;           // its identifier in the file of events
   std::int64_t epoch = 0;    // that is over, or, if interrupted, under way
   bool interrupted = false;  // the checkpoint is of a moment within the epoch
   std::int64_t batches = 0;  // of that epoch that have been trained on, if interrupted
@@ -31,7 +32,7 @@ struct TrainingState {
   std::vector<std::string> valid_metrics;   // of validation; version 1 has one list for both
   std::vector<std::string> optimizers;      // their names, where they have any
   std::vector<std::string> more;            // the names of Checkpoint::more
-  BURN_CONFIG(TrainingState, version, epoch, interrupted, batches, items, steps, seed, stream_seed, stream_offset,
+  BURN_CONFIG(TrainingState, version, run, epoch, interrupted, batches, items, steps, seed, stream_seed, stream_offset,
               other_streams, metrics, valid_metrics, optimizers, more)
 };
 
@@ -40,8 +41,8 @@ struct Checkpoint {
   TrainingState state;
   Record model;
   Record optimizer;
-  Record metrics;         // their history, and what they have gathered of an epoch under way
-  std::string scheduler;  // JSON
+  Record metrics;                      // their history, and what they have gathered of an epoch under way
+  std::string scheduler;               // JSON
   std::map<std::string, Record> more;  // what only some trainings have: "ema", "grad_scaler"
 };
 

@@ -33,8 +33,8 @@ struct KeepChosen {
   std::function<std::vector<std::int64_t>(const std::vector<EpochResult>& history)> epochs;
 };
 
-// Also within epochs, after each so many steps of the optimizer. The `keep` newest of these stay; when an epoch is over,
-// one fewer, as the epoch's own is newer.
+// Also within epochs, after each so many steps of the optimizer. The `keep` newest of these stay; when an epoch is
+// over, one fewer, as the epoch's own is newer.
 struct EverySteps {
   std::int64_t steps = 1000;
   std::int64_t keep = 1;

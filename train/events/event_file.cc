@@ -111,6 +111,15 @@ std::optional<std::string> run_of(const std::filesystem::path& path) {
   return std::nullopt;
 }
 
+std::string run_to_resume(const std::filesystem::path& path, const std::string& run) {
+  const auto found = run_of(path);
+  if (!found) return run.empty() ? new_run_id() : run;
+  if (run.empty() || *found == run) return *found;
+  throw Error(StatusCode::failed_precondition,
+              fmt::format("resume: {} is of the run {}, the checkpoint of the run {}; move the file away",
+                          path.string(), *found, run));
+}
+
 std::string new_run_id() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());

@@ -49,6 +49,9 @@ class EventFileReader {
 
 // The run that an event file is of; nothing if there is no file or no event in it. Errors: as EventFileReader.
 std::optional<std::string> run_of(const std::filesystem::path& path);
+// The run that goes on in a file, from a checkpoint of `run`; empty: the checkpoint does not say. Errors: as
+// EventFileReader; FAILED_PRECONDITION for a file of another run.
+std::string run_to_resume(const std::filesystem::path& path, const std::string& run);
 std::string new_run_id();  // 32 random hexadecimal digits
 
 // Writes the file. Opened by the first Start: one that is not resumed replaces the file, one that is goes on after its

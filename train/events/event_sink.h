@@ -13,6 +13,8 @@ class EventSink {
   virtual void event(const Event& event) = 0;
   // After the events that came together, some 50 times a second at most.
   virtual void flush() {}
+  // What the others are to be told of the sink, asked for once, before the first event.
+  virtual std::vector<Message> notices() { return {}; }
   virtual std::string name() const { return "an event sink"; }  // in messages
 };
 

@@ -15,6 +15,9 @@ constexpr std::chrono::milliseconds kInterval{20};
 
 EventStream::EventStream(std::vector<std::shared_ptr<EventSink>> sinks, std::vector<Observer> observers)
     : sinks_(std::move(sinks)), observers_(std::move(observers)) {
+  for (const auto& sink : sinks_) {
+    for (auto& notice : sink->notices()) queue_.push_back({now_us(), std::move(notice)});
+  }
   if (!sinks_.empty()) thread_ = start_thread("burn-events", [this] { run(); });
 }
 

@@ -41,8 +41,8 @@ void check_optimizers(const TrainingState& state, const std::vector<std::string>
   const auto listed = [](const std::vector<std::string>& all) {
     return all.empty() ? "one optimizer without a name" : "the optimizers " + join(all);
   };
-  throw Error(StatusCode::invalid_argument, fmt::format("resume: the checkpoint has {}, this training {}",
-                                                        listed(state.optimizers), listed(names)));
+  throw Error(StatusCode::invalid_argument,
+              fmt::format("resume: the checkpoint has {}, this training {}", listed(state.optimizers), listed(names)));
 }
 
 void save_gathered(const metric::MetricSet& metrics, Record& record) {

@@ -1,5 +1,5 @@
-// The metrics of a training as they lie in its checkpoints, and whether a checkpoint is one of this training. Private to
-// train/learner.
+// The metrics of a training as they lie in its checkpoints, and whether a checkpoint is one of this training. Private
+// to train/learner.
 #pragma once
 
 #include <cstdint>

@@ -154,8 +154,8 @@ StopReason Engine::train_epochs() {
 
 StopReason Engine::interrupt(bool inside_epoch) {
   // Before an epoch the end of the last one is on disk, but before the first there is none.
-  bool is_saved = true;
-  if (options_.checkpoints && (inside_epoch || (epoch_ == 1 && !options_.resume))) {
+  bool is_saved = options_.interrupter.wants_checkpoint();
+  if (options_.checkpoints && is_saved && (inside_epoch || (epoch_ == 1 && !options_.resume))) {
     save(CheckpointKind::interrupted);
     is_saved = take_outcomes(true);
   }

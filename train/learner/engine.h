@@ -50,8 +50,8 @@ class Engine : private Run {
   std::optional<StopReason> train_epoch();  // why it ended, unless it had all of its batches
   std::optional<StopReason> why_end() const;
   bool is_at_max_steps() const { return options_.max_steps && update_.steps() >= *options_.max_steps; }
-  bool has_enough();  // says why
-  bool validate_epoch(bool is_final);  // false: interrupted
+  bool has_enough();                                                         // says why
+  bool validate_epoch(bool is_final);                                        // false: interrupted
   bool validate(Pass* before, const std::function<void()>& before_the_end);  // the same, of any validation
   void validate_within_epoch();
   struct Measured {
@@ -88,6 +88,7 @@ class Engine : private Run {
   void tell_start();
   void tell_split(Split split, double seconds, const metric::MetricSet& metrics);
   void tell_interruption(bool inside_epoch, bool is_saved);
+  void tell_phases();
   void tell_profile();
   events::Progress progress_of(Split split) const;
   // Calls a function of each callback. What one throws is thrown with its name.
@@ -114,6 +115,7 @@ class Engine : private Run {
   const SplitMetrics metrics_;
   const NumberedMetrics numbers_;
   events::EventStream events_;
+  std::string run_;  // its identifier, the same when it is resumed
   const KeepBest watched_;
   RunCheckpoints checkpoints_;
   const bool keeps_snapshots_;  // of a model that is too large to be read at once
@@ -123,14 +125,14 @@ class Engine : private Run {
 
   std::uint64_t seed_ = 0;
   std::int64_t epoch_ = 1;
-  std::int64_t batches_ = 0;                      // of this epoch that have been trained on
-  std::vector<RandomState> resumed_streams_;      // where an interrupted epoch goes on, by replica
-  std::vector<RandomState> streams_;              // after the last step
-  std::optional<Pass> train_pass_;                // of this epoch: over at the latest when validation is
+  std::int64_t batches_ = 0;                       // of this epoch that have been trained on
+  std::vector<RandomState> resumed_streams_;       // where an interrupted epoch goes on, by replica
+  std::vector<RandomState> streams_;               // after the last step
+  std::optional<Pass> train_pass_;                 // of this epoch: over at the latest when validation is
   std::deque<std::int64_t> batches_on_their_way_;  // whose numbers are to come, as counted in the epoch
-  std::optional<DeviceRecords> asked_;            // for the checkpoint at the end of the epoch
-  bool is_saved_ = false;                         // nothing has been trained since the last checkpoint
-  std::function<void()> at_end_;                  // until it is called
+  std::optional<DeviceRecords> asked_;             // for the checkpoint at the end of the epoch
+  bool is_saved_ = false;                          // nothing has been trained since the last checkpoint
+  std::function<void()> at_end_;                   // until it is called
   std::exception_ptr at_end_failed_;
   std::string stop_asked_;  // by a callback: why
   bool nan_was_told_ = false;

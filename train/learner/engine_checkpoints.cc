@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "nn/module/visit.h"
+#include "train/events/event_file.h"
 #include "train/learner/checkpoint_data.h"
 #include "train/learner/engine.h"
 
@@ -19,6 +20,7 @@ RandomState stream_of(std::int64_t seed, std::int64_t offset) {
 
 void Engine::start_afresh() {
   if (options_.checkpoints) checkpoints_.store().clear();
+  run_ = events::new_run_id();
   seed_ = options_.seed.value_or(device_.state()->sent_random_state().seed);
 }
 
@@ -45,6 +47,7 @@ void Engine::resume(const Resume& from) {
     load_gathered(checkpoint.metrics, state.items, train_metrics_);
   }
   resumed_from_ = epoch_ - 1;
+  run_ = events::run_to_resume(options_.artifact_dir / "events", state.run);
   is_saved_ = true;
 }
 
@@ -63,6 +66,7 @@ void Engine::save(CheckpointKind kind) {
   state.version = TrainingState::kVersion;
   state.epoch = epoch_;
   state.interrupted = is_inside;
+  state.run = run_;
   state.steps = update_.steps();
   state.seed = static_cast<std::int64_t>(seed_);
   state.metrics = names(train_metrics_);

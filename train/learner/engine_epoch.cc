@@ -84,7 +84,7 @@ std::vector<Engine::Measured> Engine::train_batch() {
 
 bool Engine::after_step() {
   const auto steps = update_.steps();
-  if (!options_.callbacks.empty()) remember_streams();  // one may throw, which ends in a checkpoint
+  if (!options_.callbacks.empty()) remember_streams();           // one may throw, which ends in a checkpoint
   const bool is_last = batches_ == work_.batches(Split::train);  // then the epoch's own validation follows
   if (options_.validate_every && steps % *options_.validate_every == 0 && !is_last && metrics_.has(Split::valid)) {
     validate_within_epoch();
@@ -168,6 +168,11 @@ void Engine::finish_epoch(bool is_whole) {
     tell_split(Split::valid, valid_seconds_, valid_metrics_);
   }
   events_.publish(events::EpochEnd{epoch_, options_.epochs, update_.steps(), optimizers_.last_rate()});
+  tell_phases();
+  if (is_whole && optimizers_.needs_metric()) {  // a schedule is told the metric that the best epoch is judged by
+    const auto metric = find_metric("the learning rate", watched_.metric, watched_.split, metrics_);
+    optimizers_.tell(history_.back().of(watched_.split)[metric]);
+  }
   clock_.begin(Phase::checkpoint);
   if (is_whole && options_.checkpoints) save(CheckpointKind::epoch);
   if (!options_.checkpoints && options_.early_stopping) keep_best();

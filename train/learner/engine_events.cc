@@ -11,7 +11,7 @@ namespace burn::train {
 void Engine::tell(std::string text, events::Level level) { events_.publish(events::Message{level, std::move(text)}); }
 
 void Engine::tell_start() {
-  events::Start start{.name = options_.artifact_dir.filename().string(), .device = device_.url()};
+  events::Start start{.run = run_, .name = options_.artifact_dir.filename().string(), .device = device_.url()};
   for (const auto* metric : numbers_.all)
     start.metrics.push_back({metric->name(), metric->label(), metric->higher_is_better(), metric->value_format()});
   start.epochs = options_.epochs;
@@ -45,7 +45,7 @@ void Engine::tell_interruption(bool inside_epoch, bool is_saved) {
   tell(std::move(text));
 }
 
-void Engine::tell_profile() {
+void Engine::tell_phases() {
   const auto& profile = clock_.profile();
   events::Phases phases;
   phases.waiting_for_data = profile.of(Phase::data);
@@ -56,7 +56,12 @@ void Engine::tell_profile() {
   phases.workers = static_cast<std::int32_t>(profile.workers);
   phases.cores = static_cast<std::int32_t>(profile.cores);
   events_.publish(phases);
+}
+
+void Engine::tell_profile() {
+  tell_phases();
   if (!options_.profile) return;
+  const auto& profile = clock_.profile();
   tell("where the time went: " + profile.shares());
   tell(profile.advice());
 }

@@ -43,8 +43,8 @@ Extreme find_best(const std::vector<EpochResult>& history, Split split, std::siz
 events::Summary extremes(const std::vector<EpochResult>& history, const NumberedMetrics& numbers);
 std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const SplitMetrics& metrics);
 
-// As tensors "train" and "valid" [epochs, metrics of the split], f64: text would round. `from_record` numbers the epochs
-// from 1.
+// As tensors "train" and "valid" [epochs, metrics of the split], f64: text would round. `from_record` numbers the
+// epochs from 1.
 Record to_record(const std::vector<EpochResult>& history);
 std::vector<EpochResult> history_from_record(const Record& record);
 

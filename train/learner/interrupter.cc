@@ -9,7 +9,7 @@
 namespace burn::train {
 
 struct Interrupter::State {
-  std::atomic<bool> stopped{false};
+  std::atomic<bool> stopped{false}, with_checkpoint{true};
   std::mutex mutex;
   std::string reason;
   bool is_ctrl_c = false;
@@ -53,9 +53,10 @@ Interrupter Interrupter::on_ctrl_c() {
   return Interrupter{state};
 }
 
-void Interrupter::stop(const std::string& reason) const {
+void Interrupter::stop(const std::string& reason, bool with_checkpoint) const {
   const std::lock_guard lock(state_->mutex);
   state_->reason = reason;
+  state_->with_checkpoint = with_checkpoint;
   state_->stopped = true;
 }
 
@@ -63,12 +64,15 @@ void Interrupter::reset() const {
   const std::lock_guard lock(state_->mutex);
   state_->reason.clear();
   state_->stopped = false;
+  state_->with_checkpoint = true;
   if (!state_->is_ctrl_c) return;
   signal_that_came = 0;
   install();
 }
 
 bool Interrupter::should_stop() const { return state_->stopped || (state_->is_ctrl_c && signal_that_came != 0); }
+
+bool Interrupter::wants_checkpoint() const { return state_->with_checkpoint; }
 
 std::string Interrupter::reason() const {
   const std::lock_guard lock(state_->mutex);

@@ -16,10 +16,12 @@ class Interrupter {
   // epoch is over; a second one of the same kind ends the process. For the whole process, from now on; there is one.
   static Interrupter on_ctrl_c();
 
-  void stop(const std::string& reason) const;
+  // `with_checkpoint` false: what was trained since the last checkpoint is not kept.
+  void stop(const std::string& reason, bool with_checkpoint = true) const;
   void reset() const;
   bool should_stop() const;
-  std::string reason() const;  // empty unless stopped
+  bool wants_checkpoint() const;  // of the moment at which the training stops
+  std::string reason() const;     // empty unless stopped
 
  private:
   struct State;

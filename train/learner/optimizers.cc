@@ -90,6 +90,16 @@ void Optimizers::stepped(const OptimizerChoice& choice) {
 
 double Optimizers::last_rate() const { return names_.empty() ? scheduler_.last() : schedules_.front().last(); }
 
+bool Optimizers::needs_metric() const {
+  return scheduler_.needs_metric() ||
+         std::ranges::any_of(schedules_, [](const lr::Scheduler& schedule) { return schedule.needs_metric(); });
+}
+
+void Optimizers::tell(double metric) {
+  scheduler_.tell(metric);
+  for (auto& schedule : schedules_) schedule.tell(metric);
+}
+
 std::string Optimizers::to_record() const {
   if (names_.empty()) return scheduler_.to_record();
   nn::detail::JsonWriter json;

@@ -73,6 +73,9 @@ class Optimizers {
   void leave_out(const OptimizerChoice& choice, optim::GradientsParams& gradients) const;
   void stepped(const OptimizerChoice& choice);
   double last_rate() const;  // of the first
+  // Of the schedules that follow a metric (lr::Scheduler::tell).
+  bool needs_metric() const;
+  void tell(double metric);
 
   // Where the schedules are, as JSON. Errors (thrown) of loading: other names, text that is no such record.
   std::string to_record() const;

@@ -38,8 +38,8 @@ struct Resume {
 // What several batches of one step (grads_accumulation) are to their gradients.
 enum class Reduction : std::uint8_t { mean, sum };
 
-// What follows from a loss that is infinite or NaN: a message, once; the same as an error that ends the training; a step
-// that changes nothing, with a message, once; nothing.
+// What follows from a loss that is infinite or NaN: a message, once; the same as an error that ends the training; a
+// step that changes nothing, with a message, once; nothing.
 enum class OnNan : std::uint8_t { warn, stop, skip, go_on };
 
 struct TrainingOptions {
@@ -47,10 +47,10 @@ struct TrainingOptions {
 
   // How long.
   std::int64_t epochs = 1;
-  std::optional<std::int64_t> max_steps;               // of the optimizer, since the run began
-  std::optional<std::chrono::duration<double>> max_time;  // of this launch
+  std::optional<std::int64_t> max_steps;                             // of the optimizer, since the run began
+  std::optional<std::chrono::duration<double>> max_time;             // of this launch
   std::optional<std::int64_t> max_train_batches, max_valid_batches;  // of each pass
-  std::optional<std::int64_t> validate_every;          // steps; none: at the end of each epoch only
+  std::optional<std::int64_t> validate_every;                        // steps; none: at the end of each epoch only
   bool dry_run = false;
   std::optional<EarlyStopping> early_stopping;
   std::vector<StopRule> stop_rules;
@@ -61,6 +61,8 @@ struct TrainingOptions {
   bool summary = false, profile = false;
   std::shared_ptr<Renderer> renderer;  // none: on stdout
   std::vector<std::shared_ptr<events::EventSink>> loggers;
+  std::optional<std::string> dashboard;  // where one for browsers is served: "127.0.0.1:6006"
+  std::string dashboard_token;           // empty: one is made where one is needed
   std::vector<events::EventStream::Observer> observers;  // on the thread that trains
   std::vector<std::shared_ptr<Callback>> callbacks;
   // None: no checkpoints are written. Without a word about which epochs to keep: the last two and the best one, as

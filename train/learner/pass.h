@@ -25,9 +25,9 @@ class Pass {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `numbers`: of the metrics in events; they outlive the pass. `told` says which epoch, which split, and how many items
-  // there are. `before`: a pass that may not be over, and stays where it is. `failed`: told of the steps that failed;
-  // without it they end the pass. Starts the clock.
+  // `numbers`: of the metrics in events; they outlive the pass. `told` says which epoch, which split, and how many
+  // items there are. `before`: a pass that may not be over, and stays where it is. `failed`: told of the steps that
+  // failed; without it they end the pass. Starts the clock.
   Pass(metric::MetricSet& metrics, const std::vector<std::int32_t>& numbers, events::EventStream& stream,
        events::Progress told, Pass* before = nullptr, metric::MetricSet::Failed failed = {});
   Pass(const Pass&) = delete;

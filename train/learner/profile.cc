@@ -36,9 +36,10 @@ std::string Profile::advice() const {
   constexpr int kNotable = 10;  // percent
   if (share(Phase::data) >= kNotable) {
     if (workers == 0) {
-      return fmt::format("{} % of the time goes into making batches on the thread that trains: give the loader "
-                         "num_workers; this machine has {} cores",
-                         share(Phase::data), cores);
+      return fmt::format(
+          "{} % of the time goes into making batches on the thread that trains: give the loader "
+          "num_workers; this machine has {} cores",
+          share(Phase::data), cores);
     }
     return fmt::format("{} % of the time waits for the loader: it has {} workers on {} cores", share(Phase::data),
                        workers, cores);
@@ -48,9 +49,10 @@ std::string Profile::advice() const {
                        share(Phase::checkpoint));
   }
   if (share(Phase::recording) >= 50) {
-    return fmt::format("{} % of the time goes into recording the steps: capture() of a loop of your own records once "
-                       "(docs/fast-loops.md), and larger batches are recorded less often",
-                       share(Phase::recording));
+    return fmt::format(
+        "{} % of the time goes into recording the steps: capture() of a loop of your own records once "
+        "(docs/fast-loops.md), and larger batches are recorded less often",
+        share(Phase::recording));
   }
   if (share(Phase::validation) >= 50) {
     return fmt::format("{} % of the time goes into validation: limit_batches() or a smaller split makes it shorter",

@@ -30,17 +30,18 @@ class SplitMetrics {
   const metric::MetricSet* valid_;
 };
 
-// The place of a metric among those measured on a split. Errors: INVALID_ARGUMENT beginning with `asking`: there is none
-// of that name, with those that there are; nothing is measured on that split, as there is no loader for it.
+// The place of a metric among those measured on a split. Errors: INVALID_ARGUMENT beginning with `asking`: there is
+// none of that name, with those that there are; nothing is measured on that split, as there is no loader for it.
 std::size_t find_metric(std::string_view asking, const std::string& name, Split split, const SplitMetrics& metrics);
 
-// The metrics of both splits in one list, as events number them: those of training, then those that only validation has.
+// The metrics of both splits in one list, as events number them: those of training, then those that only validation
+// has.
 struct NumberedMetrics {
   explicit NumberedMetrics(const SplitMetrics& metrics);
 
   const std::vector<std::int32_t>& of(Split split) const { return split == Split::train ? train : valid; }
 
-  std::vector<const metric::Metric*> all;   // of the sets that the view was of
+  std::vector<const metric::Metric*> all;  // of the sets that the view was of
   std::vector<std::int32_t> train, valid;  // the numbers of the metrics of a split, in its order
 };
 

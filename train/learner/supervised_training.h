@@ -10,8 +10,8 @@
 //   result.best().model;  // as it was after the epoch with the best loss; result.model: the last
 //
 // The model has `step(const Batch&) const`, which returns one of the outputs of train/learner/output.h. It is called on
-// the model itself to train and on model.valid() to validate; `train_step` and `valid_step` take its place where the two
-// differ. docs/training.md has the whole.
+// the model itself to train and on model.valid() to validate; `train_step` and `valid_step` take its place where the
+// two differ. docs/training.md has the whole.
 #pragma once
 
 #include <memory>
@@ -92,9 +92,9 @@ class SupervisedTraining {
   }
   // When checkpoints are written and which to keep: what any of the strategies wants, and always the newest. Unless one
   // of them says which epochs to keep, the last two and the best one (watched_metric()); no checkpoints at all with
-  // std::nullopt. With early stopping the best epoch is kept, too, whatever is said here: without checkpoints in memory.
-  // They are written by a thread of their own. One that cannot be written is a message; the third in a row ends the
-  // training with the reason.
+  // std::nullopt. With early stopping the best epoch is kept, too, whatever is said here: without checkpoints in
+  // memory. They are written by a thread of their own. One that cannot be written is a message; the third in a row ends
+  // the training with the reason.
   template <std::convertible_to<CheckpointStrategy>... Strategies>
   SupervisedTraining& checkpoints(Strategies... strategies) {
     return set(options_.checkpoints, std::vector<CheckpointStrategy>{std::move(strategies)...});
@@ -111,8 +111,17 @@ class SupervisedTraining {
   // or another model; FAILED_PRECONDITION for one that a newer version has written.
   SupervisedTraining& resume(std::int64_t epoch) { return set(options_.resume, Resume{epoch}); }
   SupervisedTraining& resume(Latest) { return set(options_.resume, Resume{}); }
+  // What shows the training in the place of the terminal's dashboard, or of lines where stdout is no terminal of 80 by
+  // 24 (docs/dashboard.md).
   SupervisedTraining& renderer(std::shared_ptr<Renderer> renderer) {
     return set(options_.renderer, std::move(renderer));
+  }
+  // Serves a page that shows the training while it runs (docs/dashboard.md). An address that is not loopback needs a
+  // token; without one here, one is made. Its URL is told as a message. Errors, of launch(): INVALID_ARGUMENT for what
+  // is no address. Where it cannot be listened to there is a message, and the training goes on.
+  SupervisedTraining& dashboard(std::string address = "127.0.0.1:6006", std::string token = "") {
+    options_.dashboard_token = std::move(token);
+    return set(options_.dashboard, std::move(address));
   }
   // Told what happens (train/events/event.h), by a thread of its own; as often as it is called, one more.
   SupervisedTraining& logger(std::shared_ptr<events::EventSink> logger) {
@@ -227,7 +236,8 @@ class SupervisedTraining {
       const auto make_work = [&](const TrainingOptions& with) -> std::unique_ptr<Work> {
         return std::make_unique<TypedWork<M, Batch>>(learner.model, train_, valid_, with);
       };
-      auto report = train::launch(options, make_work, learner.optimizers, [&] { at_end(std::as_const(learner.model)); });
+      auto report =
+          train::launch(options, make_work, learner.optimizers, [&] { at_end(std::as_const(learner.model)); });
       return {std::move(learner.model), std::move(report)};
     } else {
       return {std::move(learner.model), {}};

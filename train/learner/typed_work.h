@@ -43,7 +43,9 @@ class TypedWork : public Work {
   }
 
   bool has(Split split) const override { return at(split).has_value(); }
-  std::int64_t batches(Split split) const override { return has(split) ? static_cast<std::int64_t>(at(split)->size) : 0; }
+  std::int64_t batches(Split split) const override {
+    return has(split) ? static_cast<std::int64_t>(at(split)->size) : 0;
+  }
   std::int64_t items(Split split) const override {
     if (!has(split)) return 0;
     const auto& whole = at(split)->whole;
@@ -88,7 +90,8 @@ class TypedWork : public Work {
     const auto ranges = data::even_ranges(items, pass.iterators.size());
     for (std::size_t k = 0; k < pass.iterators.size(); ++k) {
       const auto in_part = ranges[k].second - ranges[k].first;
-      const Batch batch = std::move(*pass.iterators[k]);  // gone before the program is closed, unless the output holds it
+      const Batch batch =
+          std::move(*pass.iterators[k]);  // gone before the program is closed, unless the output holds it
       const Autocast scope{autocast_.value_or(Autocast::dtype().value_or(ir::DType::f32))};
       parts.push_back(split == Split::train ? trained(train_step_of(replica(k), batch))
                                             : Part{valid_step_of(inference_[k], batch).step_output()});
@@ -116,8 +119,8 @@ class TypedWork : public Work {
   // A split, and a pass over it.
   struct Pass {
     data::DataLoader<Batch> whole;
-    std::vector<data::DataLoader<Batch>> parts;  // one for each replica
-    std::size_t size;                            // batches of a pass
+    std::vector<data::DataLoader<Batch>> parts;              // one for each replica
+    std::size_t size;                                        // batches of a pass
     std::vector<data::BatchIterator<Batch>> iterators = {};  // one for each replica; none outside of a pass
     std::size_t next = 0;                                    // the batch that step() is called for
     bool is_first = true;
@@ -144,9 +147,9 @@ class TypedWork : public Work {
 
   M& model_;
   const std::optional<ir::DType> autocast_;
-  std::vector<M> others_;                     // replicas
+  std::vector<M> others_;                      // replicas
   std::array<std::optional<Pass>, 2> passes_;  // of training and of validation
-  std::vector<M> inference_;                  // the replicas without a tape, while validating
+  std::vector<M> inference_;                   // the replicas without a tape, while validating
 };
 
 }  // namespace burn::train

@@ -19,7 +19,6 @@ using client::Value;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr const char* kScalerRecord = "grad_scaler";
 
-
 Value times(const Value& x, double factor) {
   return client::pointwise(ir::PointwiseFn::mul, x,
                            client::scalar(client::place_of(x), factor, x.dtype(), current_site()), current_site());
@@ -113,11 +112,10 @@ void Update::step() {
   choice_.emplace(optimizers_.names(), steps_);
   std::vector<optim::GradientsParams> gradients;
   for (auto& of_replica : gradients_) gradients.push_back(of_replica.grads());
-  const StepParts parts{
-      [this](std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& sums) {
-        prepare(replica, rates, sums);
-      },
-      &averages_};
+  const StepParts parts{[this](std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& sums) {
+                          prepare(replica, rates, sums);
+                        },
+                        &averages_};
   learning_->step(optimizers_.rates(), std::move(gradients), parts);
   finite_losses_.reset();
   optimizers_.stepped(*choice_);
@@ -126,7 +124,8 @@ void Update::step() {
 void Update::prepare(std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& sums) {
   const Autocast pause{DType::f32};
   if (!scalers_.empty()) sums = scalers_[replica].unscale(std::move(sums));
-  if (options_.accumulation == Reduction::mean && accumulated_ > 1) multiply(sums, 1.0 / static_cast<double>(accumulated_));
+  if (options_.accumulation == Reduction::mean && accumulated_ > 1)
+    multiply(sums, 1.0 / static_cast<double>(accumulated_));
   std::optional<Tensor<1>> norm;
   if (options_.clip_norm)
     norm = sums.clip_norm(*options_.clip_norm);
@@ -139,7 +138,7 @@ void Update::prepare(std::size_t replica, lr::ModuleLearningRate& rates, optim::
   if (work_.has_optimize()) {
     OptimizerChoice choice{optimizers_.names(), steps_};
     work_.optimize(replica, rates, sums, choice);
-    choice_ = choice;
+    choice_.emplace(choice);
   }
   optimizers_.leave_out(*choice_, sums);
 }

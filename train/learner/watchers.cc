@@ -1,7 +1,15 @@
 #include "train/learner/watchers.h"
 
 #include <algorithm>
+#include <iostream>
+#include <optional>
 
+#include "base/error.h"
+#include "base/settings.h"
+#include "train/dashboard/terminal/terminal.h"
+#include "train/dashboard/web/web_dashboard.h"
+#include "train/events/event_file.h"
+#include "train/log/loggers.h"
 #include "train/render/cli_renderer.h"
 #include "train/render/renderer_sink.h"
 
@@ -30,13 +38,41 @@ Formats formats_of(const TrainingOptions& options, const SplitMetrics& metrics) 
   return formats;
 }
 
+dashboard::Stop stop_of(const Interrupter& interrupter) {
+  return [interrupter](dashboard::StopRequest request) {
+    interrupter.stop("asked at the dashboard", request == dashboard::StopRequest::with_checkpoint);
+  };
+}
+
+// The renderer that was given; else the terminal's dashboard where there is a terminal, or lines.
+std::shared_ptr<events::EventSink> view_of(const TrainingOptions& options, Formats formats) {
+  if (options.renderer) return std::make_shared<RendererSink>(options.renderer, std::move(formats));
+  if (setting(Setting::renderer) != "lines" && dashboard::terminal_is_usable()) {
+    try {
+      return std::make_shared<dashboard::TerminalDashboard>(
+          dashboard::TerminalOptions{options.artifact_dir, stop_of(options.interrupter), formats});
+    } catch (const Error& error) {
+      std::cerr << error.what() << "; lines are written instead\n";
+    }
+  }
+  return std::make_shared<RendererSink>(std::make_shared<CliRenderer>(), std::move(formats));
+}
+
 }  // namespace
 
 std::vector<std::shared_ptr<events::EventSink>> make_watchers(const TrainingOptions& options,
                                                               const SplitMetrics& metrics) {
   std::vector<std::shared_ptr<events::EventSink>> sinks;
-  const auto renderer = options.renderer ? options.renderer : std::make_shared<CliRenderer>();
-  sinks.push_back(std::make_shared<RendererSink>(renderer, formats_of(options, metrics)));
+  std::optional<dashboard::WebOptions> web;
+  if (options.dashboard)
+    web = dashboard::WebOptions{value_or_throw(dashboard::parse_address(*options.dashboard)), options.dashboard_token};
+  // Dashboards read what a resumed run's file has of before, hence come before what cuts it.
+  sinks.push_back(view_of(options, formats_of(options, metrics)));
+  if (web)
+    sinks.push_back(
+        std::make_shared<dashboard::WebDashboard>(*web, options.artifact_dir, stop_of(options.interrupter)));
+  sinks.push_back(std::make_shared<events::EventFileSink>(options.artifact_dir / "events"));
+  sinks.push_back(std::make_shared<ApplicationLogger>(options.artifact_dir / "experiment.log"));
   sinks.insert(sinks.end(), options.loggers.begin(), options.loggers.end());
   return sinks;
 }

@@ -9,7 +9,8 @@
 
 namespace burn::train {
 
-// The renderer and the loggers of the options. `metrics`: what is measured, whose values the renderer writes.
+// What shows the training, its file of events and its log, and the loggers of the options. `metrics`: what is measured,
+// whose values are written. Errors: INVALID_ARGUMENT for a dashboard's address that is none.
 std::vector<std::shared_ptr<events::EventSink>> make_watchers(const TrainingOptions& options,
                                                               const SplitMetrics& metrics);
 

@@ -1,9 +1,13 @@
 // Schedules made of schedules. They are schedules themselves, so they nest:
 //
-//   lr::Sequential warm{{lr::Linear{.initial = 1e-5, .final_lr = 1e-2, .steps = 100}, lr::Cosine{...}}, {100}};
+//   lr::Scheduler schedule = lr::warmup(500, lr::Cosine{.initial = 1e-3, .steps = 10'000});
+//   lr::Sequential parts{{lr::Linear{.initial = 1e-5, .final_lr = 1e-2, .steps = 100}, lr::Cosine{...}}, {100}};
+//
+// What one of them is told of a metric (train/lr/plateau.h) reaches those that it is made of.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "train/lr/scheduler.h"
@@ -21,6 +25,11 @@ class Composed {
   double at(std::int64_t step) const;
   double step() { return at(done++); }
 
+  bool needs_metric() const;
+  void tell(double metric);
+  std::string state_record() const;
+  void load_state_record(const std::string& json);
+
   std::int64_t done = 0;
 
  private:
@@ -37,11 +46,41 @@ class Sequential {
   double at(std::int64_t step) const;
   double step() { return at(done++); }
 
+  bool needs_metric() const;
+  void tell(double metric, std::int64_t steps);  // of the schedule that gave the last of `steps` rates
+  std::string state_record() const;
+  void load_state_record(const std::string& json);
+
   std::int64_t done = 0;
 
  private:
+  std::size_t which(std::int64_t step) const;
+
   std::vector<Scheduler> schedulers_;
   std::vector<std::int64_t> milestones_;
 };
+
+// A schedule that begins `steps` steps later. Before, the rate rises in a straight line to that of its step 0: the i-th
+// step, counted from 0, has (i + 1) / (steps + 1) of it.
+class Warmup {
+ public:
+  // Errors: a negative count.
+  Warmup(std::int64_t steps, Scheduler schedule);
+
+  double at(std::int64_t step) const;
+  double step() { return at(done++); }
+
+  bool needs_metric() const { return schedule_.needs_metric(); }
+  void tell(double metric, std::int64_t steps);  // passed over while the rate rises
+  std::string state_record() const { return schedule_.to_record(); }
+  void load_state_record(const std::string& json) { schedule_.load_record(json); }
+
+  std::int64_t done = 0;
+
+ private:
+  std::int64_t steps_;
+  Scheduler schedule_;
+};
+inline Warmup warmup(std::int64_t steps, Scheduler schedule) { return {steps, std::move(schedule)}; }
 
 }  // namespace burn::lr

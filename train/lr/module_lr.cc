@@ -1,5 +1,7 @@
 #include "train/lr/module_lr.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace burn::lr {
@@ -22,6 +24,16 @@ ModuleLearningRate ModuleLrScheduler::step() {
   ModuleLearningRate rates{base_.step()};
   for (auto& [group, scheduler] : groups_) rates.with_group(group, scheduler.step());
   return rates;
+}
+
+bool ModuleLrScheduler::needs_metric() const {
+  return base_.needs_metric() ||
+         std::ranges::any_of(groups_, [](const auto& of_group) { return of_group.second.needs_metric(); });
+}
+
+void ModuleLrScheduler::tell(double metric) {
+  base_.tell(metric);
+  for (auto& [group, scheduler] : groups_) scheduler.tell(metric);
 }
 
 std::string ModuleLrScheduler::to_record() const {

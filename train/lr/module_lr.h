@@ -61,6 +61,10 @@ class ModuleLrScheduler {
   ModuleLearningRate step();                    // the rates of the next step
   double last() const { return base_.last(); }  // of the last step, of a parameter in no group
 
+  // Of the schedules that follow a metric (Scheduler::tell).
+  bool needs_metric() const;
+  void tell(double metric);
+
   // Where every schedule is, as JSON; the schedules themselves and their groups belong to the program. Without groups
   // it is the record of the one schedule. Errors (thrown): text that is no such record; one of another number of
   // groups. Nothing is changed then.

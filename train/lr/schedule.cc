@@ -3,36 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <string>
 
-#include "base/error.h"
-#include "train/lr/check_rate.h"
+#include "train/lr/check_schedule.h"
 
 namespace burn::lr {
-namespace {
-
-double positive(const char* schedule, const char* name, std::int64_t value) {
-  if (value <= 0) {
-    throw Error(StatusCode::invalid_argument,
-                std::string{schedule} + ": " + name + " is " + std::to_string(value) + ", must be positive");
-  }
-  return static_cast<double>(value);
-}
-
-// A number of a schedule's configuration: a rate, or a factor of one.
-double checked(const char* schedule, const char* name, double value) {
-  check_rate(schedule, value, {}, name);
-  return value;
-}
-
-// The rate of a step: a factor above 1 may have made it infinite.
-double rate(const char* schedule, std::int64_t step, double value) {
-  if (!(value >= 0 && std::isfinite(value)))
-    check_rate(schedule, value, {}, "the learning rate of step " + std::to_string(step));
-  return value;
-}
-
-}  // namespace
+using detail::checked;
+using detail::positive;
+using detail::rate_of_step;
 
 double Constant::at(std::int64_t) const { return checked("lr::Constant", "rate", rate); }
 
@@ -51,15 +28,15 @@ double Cosine::at(std::int64_t step) const {
 
 double Exponential::at(std::int64_t step) const {
   const double from = checked("lr::Exponential", "initial", initial);
-  return rate("lr::Exponential", step,
-              from * std::pow(checked("lr::Exponential", "gamma", gamma), static_cast<double>(step)));
+  return rate_of_step("lr::Exponential", step,
+                      from * std::pow(checked("lr::Exponential", "gamma", gamma), static_cast<double>(step)));
 }
 
 double Step::at(std::int64_t step) const {
   (void)positive("lr::Step", "step_size", step_size);  // throws
   const double from = checked("lr::Step", "initial", initial);
-  return rate("lr::Step", step,
-              from * std::pow(checked("lr::Step", "gamma", gamma), static_cast<double>(step / step_size)));
+  return rate_of_step("lr::Step", step,
+                      from * std::pow(checked("lr::Step", "gamma", gamma), static_cast<double>(step / step_size)));
 }
 
 double Noam::at(std::int64_t step) const {

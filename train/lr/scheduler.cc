@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/error.h"
 #include "train/lr/check_rate.h"
 
 namespace burn::lr {
@@ -9,22 +10,34 @@ namespace {
 
 struct SchedulerRecord {
   std::int64_t done = 0;
-  BURN_CONFIG(SchedulerRecord, done)
+  std::optional<std::string> state{};  // of a schedule that follows a metric
+  BURN_CONFIG(SchedulerRecord, done, state)
 };
 
 }  // namespace
 
 double Scheduler::at(std::int64_t step) const {
-  const double rate = at_(step);
+  const double rate = held_->at(step);
   if (!(rate >= 0 && std::isfinite(rate)))
     check_rate("the schedule", rate, {}, "the learning rate of step " + std::to_string(step));
   return rate;
 }
 
-std::string Scheduler::to_record() const { return SchedulerRecord{.done = done_}.to_json(); }
+std::string Scheduler::to_record() const {
+  SchedulerRecord record{.done = done_};
+  if (needs_metric()) record.state = held_->state();
+  return record.to_json();
+}
 
 void Scheduler::load_record(const std::string& json) {
-  done_ = SchedulerRecord::from_json(json, "the record of the learning rate").done;
+  const auto record = SchedulerRecord::from_json(json, "the record of the learning rate");
+  if (record.state.has_value() != needs_metric()) {
+    throw Error(StatusCode::invalid_argument,
+                std::string{"load_record: the record is of a schedule that "} +
+                    (record.state ? "follows a metric, this one does not" : "follows no metric, this one does"));
+  }
+  if (record.state) held_ = held_->with_state(*record.state);
+  done_ = record.done;
 }
 
 }  // namespace burn::lr

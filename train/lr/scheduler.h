@@ -1,14 +1,27 @@
 // Any schedule together with where in it a training is: what the learner holds.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "train/lr/schedule.h"
 
 namespace burn::lr {
+
+// A schedule that follows a metric (train/lr/plateau.h), or is made of such: tell(metric), or tell(metric, steps done),
+// and what it remembers as text.
+template <typename T>
+concept ToldSchedule = Schedule<T> &&
+                       (
+                           requires(T& schedule) { schedule.tell(0.0); } ||
+                           requires(T& schedule) { schedule.tell(0.0, std::int64_t{}); }) &&
+                       requires(T& schedule, const std::string& text) {
+                         { schedule.state_record() } -> std::convertible_to<std::string>;
+                         schedule.load_state_record(text);
+                       };
 
 // A value; one thread at a time. Learner(model, optim, 1e-3) works too: a number is a constant schedule.
 class Scheduler {
@@ -19,7 +32,7 @@ class Scheduler {
     requires(!std::same_as<S, Scheduler>)
   Scheduler(S schedule) {  // NOLINT: implicit on purpose
     if constexpr (requires { schedule.done; }) done_ = schedule.done;
-    at_ = [schedule = std::move(schedule)](std::int64_t step) { return static_cast<double>(schedule.at(step)); };
+    held_ = std::make_shared<const HeldSchedule<S>>(std::move(schedule));
   }
 
   double at(std::int64_t step) const;                            // of the i-th step, counted from 0
@@ -28,12 +41,71 @@ class Scheduler {
   double last() const { return at(done_ > 0 ? done_ - 1 : 0); }  // the rate of the step before
   std::int64_t done() const { return done_; }
 
-  // Where it is, as JSON; the schedule itself belongs to the program. Errors: text that is no such record.
+  // Whether the rates follow a metric, which tell() is to be called with, as a rule once an epoch.
+  bool needs_metric() const { return held_->needs_metric(); }
+  // Errors (thrown): those of the schedule. One that follows none passes it over.
+  void tell(double metric) {
+    if (needs_metric()) held_ = held_->told(metric, done_);
+  }
+
+  // Where it is, as JSON; the schedule itself belongs to the program. Errors: text that is no such record. Nothing is
+  // changed then.
   std::string to_record() const;
   void load_record(const std::string& json);
 
  private:
-  std::function<double(std::int64_t)> at_;
+  // Immutable, so that copies of a scheduler may share it.
+  class Held {
+   public:
+    virtual ~Held() = default;
+    virtual double at(std::int64_t step) const = 0;
+    virtual bool needs_metric() const = 0;
+    virtual std::shared_ptr<const Held> told(double metric, std::int64_t done) const = 0;
+    virtual std::string state() const = 0;  // empty: it has none
+    virtual std::shared_ptr<const Held> with_state(const std::string& state) const = 0;
+  };
+  template <Schedule S>
+  class HeldSchedule final : public Held {
+   public:
+    explicit HeldSchedule(S schedule) : schedule_(std::move(schedule)) {}
+    double at(std::int64_t step) const override { return static_cast<double>(schedule_.at(step)); }
+    bool needs_metric() const override {
+      if constexpr (!ToldSchedule<S>)
+        return false;
+      else if constexpr (requires { schedule_.needs_metric(); })
+        return schedule_.needs_metric();
+      else
+        return true;
+    }
+    std::shared_ptr<const Held> told(double metric, std::int64_t done) const override {
+      return changed([&](auto& schedule) {
+        if constexpr (requires { schedule.tell(metric, done); })
+          schedule.tell(metric, done);
+        else
+          schedule.tell(metric);
+      });
+    }
+    std::string state() const override {
+      if constexpr (ToldSchedule<S>)
+        return needs_metric() ? schedule_.state_record() : std::string{};
+      else
+        return {};
+    }
+    std::shared_ptr<const Held> with_state(const std::string& state) const override {
+      return changed([&](auto& schedule) { schedule.load_state_record(state); });
+    }
+
+   private:
+    template <typename Change>
+    std::shared_ptr<const Held> changed([[maybe_unused]] Change&& change) const {
+      S schedule = schedule_;
+      if constexpr (ToldSchedule<S>) change(schedule);
+      return std::make_shared<const HeldSchedule>(std::move(schedule));
+    }
+    S schedule_;
+  };
+
+  std::shared_ptr<const Held> held_;
   std::int64_t done_ = 0;
 };
 

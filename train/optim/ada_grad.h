@@ -16,6 +16,8 @@ struct AdaGradConfig {
   double weight_decay = 0;
   std::optional<GradientClippingConfig> grad_clipping;
   BURN_OPTIMIZER_CONFIG(AdaGradConfig, lr_decay, epsilon, weight_decay, grad_clipping)
+
+  static AdaGradConfig pytorch() { return {.epsilon = 1e-10}; }  // torch.optim.Adagrad
 };
 
 }  // namespace burn::optim

@@ -9,7 +9,7 @@ namespace burn::optim {
 
 // m = beta_1 m + (1 - beta_1) g, v = beta_2 v + (1 - beta_2) g^2, both corrected for their start at zero;
 // p = p - lr m / (sqrt(v) + epsilon). The weight decay is added to the gradient. amsgrad takes the largest v so far.
-// Defaults are Burn's; PyTorch's epsilon is 1e-8, the others are the same.
+// Defaults are Burn's; PyTorch's epsilon is 1e-8 (pytorch()), the others are the same.
 // Of a sparse gradient only the rows that it has are stepped and remembered, by PyTorch's SparseAdam: the step is
 // lr sqrt(1 - beta_2^t) / (1 - beta_1^t) m / (sqrt(v) + epsilon), with t the steps of the whole parameter. With a
 // weight decay or amsgrad a sparse gradient is an error of the step.
@@ -21,6 +21,8 @@ struct AdamConfig {
   bool amsgrad = false;
   std::optional<GradientClippingConfig> grad_clipping;
   BURN_OPTIMIZER_CONFIG(AdamConfig, beta_1, beta_2, epsilon, weight_decay, amsgrad, grad_clipping)
+
+  static AdamConfig pytorch() { return {.epsilon = 1e-8}; }  // torch.optim.Adam
 };
 
 // Adam with the weight decay apart from the gradient: p = (1 - lr weight_decay) p before the step.
@@ -37,6 +39,8 @@ struct AdamWConfig {
   std::optional<GradientClippingConfig> grad_clipping;
   BURN_OPTIMIZER_CONFIG(AdamWConfig, beta_1, beta_2, epsilon, weight_decay, cautious_weight_decay, amsgrad,
                         grad_clipping)
+
+  static AdamWConfig pytorch() { return {.epsilon = 1e-8, .weight_decay = 1e-2}; }  // torch.optim.AdamW
 };
 
 }  // namespace burn::optim

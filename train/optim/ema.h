@@ -121,7 +121,7 @@ class Average {
     let_go();
   }
   // The module with averaged weights: off the autodiff device and not training, as by valid(). Before the first update
-  // the one that the average was made with.
+  // the module that the average was made with.
   M model() const {
     M copy = model_;
     engine_.put_into(copy.walk());

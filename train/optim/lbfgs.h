@@ -42,6 +42,8 @@ struct LbfgsConfig {
   LineSearchFn line_search = LineSearchFn::none;
   BURN_CONFIG(LbfgsConfig, max_iter, max_eval, tolerance_grad, tolerance_change, history_size, line_search)
 
+  static LbfgsConfig pytorch() { return {}; }  // torch.optim.LBFGS
+
   // Errors: a count below 1; a negative tolerance.
   template <Module M>
   Lbfgs<M> init() const;

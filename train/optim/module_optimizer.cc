@@ -20,9 +20,6 @@ namespace {
 
 using client::current_site;
 
-constexpr const char* kNameKey = "optimizer";
-constexpr const char* kStepName = "step";
-
 // The numbers of one step as scalars, made once for all parameters of a rule, rate, device and dtype that are at the
 // same step.
 class StepNumbers {
@@ -81,8 +78,6 @@ class StepNumbers {
   std::vector<Entry> entries_;
 };
 
-std::string key(const std::string& path, std::string_view name) { return path + "/" + std::string{name}; }
-
 // What is remembered of a parameter goes where the parameter is.
 void follow(std::vector<client::Value>& tensors, const std::shared_ptr<client::DeviceState>& device) {
   for (auto& tensor : tensors) {
@@ -128,11 +123,6 @@ void undo_unless(const client::Value& ok, const client::Value& param, client::Va
                                                          tensors[i].dtype(), current_site());
     tensors[i] = client::select(ok, tensors[i], old, current_site());
   }
-}
-
-[[noreturn]] void misfit(const std::string& name, const TensorData& data, const Slot& slot) {
-  throw Error(StatusCode::invalid_argument, "load_record: " + name + " is " + ir::to_string(data.type()) +
-                                                " but the parameter is " + ir::to_string(slot.value.type()));
 }
 
 }  // namespace
@@ -312,89 +302,6 @@ std::vector<double> ModuleOptimizer::captured_numbers(std::uint64_t key, double 
 
 void ModuleOptimizer::captured_advance(std::span<const std::uint64_t> keys) {
   for (const auto key : keys) states_[key].step += 1;
-}
-
-Record ModuleOptimizer::record_without_tensors(
-    const nn::ModuleWalk& module, const std::function<void(std::string, const client::Value&)>& body) const {
-  Record record;
-  record.metadata()[kNameKey] = name();
-  nn::for_each_slot(module, [&](const std::string& path, Slot& slot) {
-    const auto found = states_.find(slot.id);
-    if (found == states_.end()) return;
-    const auto& state = found->second;
-    record.insert(key(path, kStepName), TensorData{std::vector<std::int64_t>{state.step}, {1}});
-    for (std::size_t i = 0; i < state.tensors.size(); ++i)
-      body(key(path, rule_of(slot.id).state_names()[i]), state.tensors[i]);
-  });
-  return record;
-}
-
-Record ModuleOptimizer::to_record(const nn::ModuleWalk& module) const {
-  std::vector<Record::Read> reads;  // all are under way before one is waited for
-  auto record = record_without_tensors(module, [&](std::string name, const client::Value& tensor) {
-    reads.emplace_back(std::move(name), client::to_data_async(tensor));
-  });
-  record.insert_reads(std::move(reads));
-  return record;
-}
-
-Record ModuleOptimizer::snapshot(const nn::ModuleWalk& module) const {
-  std::vector<Record::Source> sources;
-  auto record = record_without_tensors(module, [&](std::string name, const client::Value& tensor) {
-    sources.push_back(nn::source_of(std::move(name), tensor));
-  });
-  record.insert_sources(std::move(sources));
-  return record;
-}
-
-bool ModuleOptimizer::has_grad_clipping() const {
-  return std::ranges::any_of(members_, [](const Member& member) { return member.clipping.has_value(); });
-}
-
-void ModuleOptimizer::load_record(const nn::ModuleWalk& module, const Record& record) {
-  const auto named = record.metadata().find(kNameKey);
-  const auto of_record = named == record.metadata().end() ? std::string{"unknown"} : named->second;
-  if (of_record != name()) {
-    throw Error(StatusCode::invalid_argument,
-                "load_record: the record is of optimizer " + of_record + ", this one is " + name());
-  }
-  std::map<ParamId, TensorState> states;
-  std::map<ParamId, std::size_t> members;
-  std::size_t used = 0;
-  nn::for_each_slot_with_paths(module, [&](const std::vector<std::string>& paths, Slot& slot) {
-    const auto found = detail::find_state(record, paths, kStepName);
-    if (found.empty()) return;
-    const auto which = member_of(slot.id, paths);
-    auto state = state_of(found.front(), slot, record, *members_[which].rule);
-    if (!state) return;
-    used += found.size() * (1 + state->tensors.size());
-    states[slot.id] = *std::move(state);
-    if (members_.size() > 1) members[slot.id] = which;
-  });
-  if (used != record.size()) {
-    throw Error(StatusCode::invalid_argument, "load_record: " + std::to_string(record.size() - used) +
-                                                  " of the record's " + std::to_string(record.size()) +
-                                                  " tensors have no place in this optimizer of this module");
-  }
-  states_ = std::move(states);
-  member_of_ = std::move(members);
-}
-
-// Nothing where the record has none of it.
-std::optional<TensorState> ModuleOptimizer::state_of(const std::string& path, const Slot& slot, const Record& record,
-                                                     const TensorOptimizer& rule) {
-  const auto* step = record.find(key(path, kStepName));
-  if (slot.role != Slot::Role::parameter || step == nullptr) return std::nullopt;
-  if (!ir::is_integer(step->dtype()) || step->num_elements() != 1) misfit(key(path, kStepName), *step, slot);
-  TensorState state{step->convert<std::int64_t>().to_vec<std::int64_t>()[0], {}};
-  const client::Place place{slot.value.device()};
-  for (const auto name : rule.state_names()) {
-    const auto& data = record.get(key(path, name));
-    if (data.shape() != slot.value.shape() || !ir::is_floating(data.dtype())) misfit(key(path, name), data, slot);
-    state.tensors.push_back(
-        client::upload(place, data.convert_dtype(ir::compute_dtype(slot.value.dtype())).host_tensor()));
-  }
-  return state;
 }
 
 }  // namespace burn::optim

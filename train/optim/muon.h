@@ -31,6 +31,8 @@ struct MuonConfig {
   std::optional<GradientClippingConfig> grad_clipping;
   BURN_OPTIMIZER_CONFIG(MuonConfig, momentum, ns_coefficients, ns_steps, epsilon, adjust_lr_fn, weight_decay,
                         grad_clipping)
+
+  static MuonConfig pytorch() { return {.weight_decay = 0.1}; }  // torch.optim.Muon
 };
 
 }  // namespace burn::optim

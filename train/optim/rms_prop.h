@@ -18,6 +18,8 @@ struct RmsPropConfig {
   double weight_decay = 0;
   std::optional<GradientClippingConfig> grad_clipping;
   BURN_OPTIMIZER_CONFIG(RmsPropConfig, alpha, momentum, epsilon, centered, weight_decay, grad_clipping)
+
+  static RmsPropConfig pytorch() { return {.momentum = 0, .epsilon = 1e-8}; }  // torch.optim.RMSprop
 };
 
 }  // namespace burn::optim

@@ -15,6 +15,8 @@ struct MomentumConfig {
   double dampening = 0.1;
   bool nesterov = false;
   BURN_CONFIG(MomentumConfig, momentum, dampening, nesterov)
+
+  static MomentumConfig pytorch(double momentum) { return {.momentum = momentum, .dampening = 0}; }
 };
 
 // p = p - lr g. The weight decay is added to the gradient: g = g + weight_decay p.
@@ -23,6 +25,12 @@ struct SgdConfig {
   std::optional<MomentumConfig> momentum;
   std::optional<GradientClippingConfig> grad_clipping;
   BURN_OPTIMIZER_CONFIG(SgdConfig, weight_decay, momentum, grad_clipping)
+
+  // torch.optim.SGD(momentum=momentum); 0: without.
+  static SgdConfig pytorch(double momentum = 0) {
+    if (momentum == 0) return {};
+    return {.momentum = MomentumConfig::pytorch(momentum)};
+  }
 };
 
 }  // namespace burn::optim

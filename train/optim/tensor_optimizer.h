@@ -22,6 +22,12 @@ struct SparseSupport {
   bool as_dense = false;       // made dense first, as the step moves rows without a gradient, too
 };
 
+// A tensor that a rule remembers of a parameter.
+struct StateTensor {
+  std::string_view name;
+  ir::Shape shape;
+};
+
 // Immutable, shared between parameters and threads.
 //
 // All numbers of a step travel as scalars of its run, made once and used by every parameter: what changes from step to
@@ -31,14 +37,20 @@ class TensorOptimizer {
  public:
   virtual ~TensorOptimizer() = default;
 
-  virtual std::string_view name() const = 0;  // "adam": says in a record whose state it is
-  virtual std::span<const std::string_view> state_names()
-      const = 0;  // of the tensors it keeps, all of the parameter's shape
+  virtual std::string_view name() const = 0;                          // "adam": says in a record whose state it is
+  virtual std::span<const std::string_view> state_names() const = 0;  // of the tensors it keeps
+  // Those of a parameter of this shape: all of state_names(), of the parameter's shape, if nothing else is said.
+  virtual std::vector<StateTensor> state_tensors(const ir::Shape& param) const {
+    std::vector<StateTensor> tensors;
+    for (const auto name : state_names()) tensors.push_back({name, param});
+    return tensors;
+  }
 
   // The numbers that update() uses in a parameter's `step`-th step, which counts from 1.
   virtual std::vector<double> numbers(double lr, std::int64_t step) const = 0;
-  // Records the step: returns the new parameter and puts the new state in place of the old. All are of one shape and
-  // dtype (f32 where the parameter has 16 bits), on the inner device; `numbers` are rank-0 tensors.
+  // Records the step: returns the new parameter and puts the new state in place of the old. Parameter and gradient are
+  // of one shape, all are of one dtype (f32 where the parameter has 16 bits), on the inner device; `numbers` are rank-0
+  // tensors.
   virtual client::Value update(std::span<const client::Value> numbers, const client::Value& param,
                                const client::Value& gradient, std::vector<client::Value>& state) const = 0;
 

@@ -20,8 +20,6 @@ struct Run {
   std::uint64_t seed = 0;
   std::uint64_t random_offset = 0;
   const Groups* groups = nullptr;  // as RunArgs::groups
-  // Of a collective that is run although its operand, which is empty then, has failed.
-  Failure failed = nullptr;
 
   // A new row-major array with undefined contents.
   Result<Array> allocate(const ir::TensorType& type) {

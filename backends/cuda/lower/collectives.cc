@@ -147,22 +147,43 @@ void emit_scatter(Emitter& emit, const ir::ReduceScatter& op, const Carried& as,
 
 }  // namespace
 
+void lower_all_reduces(Emitter& emit, std::span<const NodeInPlan> nodes) {
+  struct Part {
+    Address from, to;
+    std::size_t count = 0;
+    View result;
+  };
+  const auto& op = std::get<ir::AllReduce>(nodes[0].node.op);
+  const auto as = carried(op.fn, emit.type_of(nodes[0].operand(0)).dtype);
+  std::vector<Part> parts;
+  for (const auto& at : nodes) {
+    emit.lie_where(at.operand(0), at.result());
+    const View x = emit.contiguous(emit.read(at.operand(0))), y = emit.result(at.result());
+    const auto count = y.num_elements();
+    if (count == 0) continue;
+    const auto from = to_carried(emit, as, x.dtype, x.address, count);
+    parts.push_back({from, as.wide ? from : y.address, static_cast<std::size_t>(count), y});
+  }
+  if (parts.empty()) return;
+  emit.call(GroupCall{op.group, "all_reduce",
+                      [parts, type = as.type, fn = function_of(op.fn)](const Nccl& nccl, NcclComm comm,
+                                                                       const Bindings& at, CUstream stream) {
+                        const auto reduce = [&](const Part& part) {
+                          return nccl.all_reduce(pointer(at, part.from), pointer(at, part.to), part.count, type, fn,
+                                                 comm, stream);
+                        };
+                        if (parts.size() == 1) return reduce(parts[0]);
+                        return together(nccl, [&](const auto& add) {
+                          for (const auto& part : parts) add(reduce(part));
+                        });
+                      }});
+  for (const auto& part : parts) from_carried(emit, as, part.to, part.result);
+}
+
 namespace lowering {
 
-Status lower(Emitter& emit, const ir::AllReduce& op, const NodeInPlan& at) {
-  const View x = emit.contiguous(emit.read(at.operand(0))), y = emit.result(at.result());
-  const auto count = y.num_elements();
-  if (count == 0) return {};
-  const auto as = carried(op.fn, x.dtype);
-  const auto from = to_carried(emit, as, x.dtype, x.address, count);
-  const auto to = as.wide ? from : y.address;
-  emit.call(GroupCall{op.group, "all_reduce",
-                      [=, type = as.type, fn = function_of(op.fn)](const Nccl& nccl, NcclComm comm, const Bindings& at,
-                                                                   CUstream stream) {
-                        return nccl.all_reduce(pointer(at, from), pointer(at, to), static_cast<std::size_t>(count),
-                                               type, fn, comm, stream);
-                      }});
-  from_carried(emit, as, to, y);
+Status lower(Emitter& emit, const ir::AllReduce& /*op*/, const NodeInPlan& at) {
+  lower_all_reduces(emit, {&at, 1});
   return {};
 }
 

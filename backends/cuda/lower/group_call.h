@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/libraries/nccl_group.h"
@@ -22,5 +23,8 @@ struct GroupCall {
         name, [&](const Nccl& library, NcclComm comm) { return body(library, comm, at, stream); });
   }
 };
+
+// All-reduces of one group and dtype, which NCCL performs as one.
+void lower_all_reduces(Emitter& emit, std::span<const NodeInPlan> nodes);
 
 }  // namespace burn::backends::cuda

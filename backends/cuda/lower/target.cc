@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "backends/cuda/lower/commit.h"
+#include "backends/cuda/lower/group_call.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/moves.h"
 #include "backends/cuda/lower/product.h"
@@ -17,6 +18,11 @@ Status CudaTarget::lower_group(Emitter& emit, const ir::Program& program, const 
 
 Status CudaTarget::lower(Emitter& emit, const NodeInPlan& at) {
   return std::visit([&](const auto& op) { return lowering::lower(emit, op, at); }, at.node.op);
+}
+
+Status CudaTarget::lower_together(Emitter& emit, std::span<const NodeInPlan> nodes) {
+  lower_all_reduces(emit, nodes);
+  return {};
 }
 
 Status CudaTarget::lower_product(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& product) {

@@ -18,6 +18,7 @@ class CudaTarget final : public compile::Target {
   Status lower_group(Emitter& emit, const ir::Program& program, const compile::Group& group,
                      std::span<const ir::Ref> results) override;
   Status lower(Emitter& emit, const NodeInPlan& at) override;
+  Status lower_together(Emitter& emit, std::span<const NodeInPlan> nodes) override;
   Status lower_product(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& product) override;
   void lower_commit(Emitter& emit, const Address& before, std::span<const Address> reports, const Address& to) override;
   void fill_constant(Emitter& emit, const ir::Constant& constant, const Address& to) override;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "backends/cuda/lower/group_call.h"
 #include "backends/cuda/lower/target.h"
+#include "backends/cuda/runtime/bound_run.h"
+#include "backends/gpu/outcome.h"
 #include "backends/run_args.h"
 #include "base/settings.h"
 
@@ -15,6 +18,7 @@ PlanOptions plan_options() {
   options.limits.min_summed_rows = 512;
   options.limits.takes_sources = true;
   options.epilogues = true;
+  options.buckets = !is_off(Setting::overlap);
   return options;
 }
 
@@ -33,7 +37,38 @@ Result<std::unique_ptr<CudaExecutable>> CudaExecutable::make(const ir::Program& 
   BURN_TRY(made->kernels_, made->device_->kernels(lowered.sources));
   lowered.sources.clear();
   made->set_lowered(std::move(lowered));
+  made->find_lanes();
   return made;
+}
+
+// In memory that nothing is at: an input each for itself, an output in its own or in the input that it may be made in.
+void CudaExecutable::find_lanes() {
+  constexpr std::size_t kMax = 8192;  // commands, whose order takes a bit for each two of them
+  if (collectives().empty() || is_off(Setting::overlap) || lowered().commands.size() > kMax) return;
+  RunMemory memory;
+  CUdeviceptr next = 1 << 20;
+  const auto place = [&](std::uint64_t bytes) {
+    const auto here = next;
+    next += (bytes + 511) / 512 * 512;
+    return RunMemory::Operand{here, bytes};
+  };
+  memory.arena = place(lowered().arena.bytes).address;
+  memory.failures = place(kReportBytes * lowered().checks.size()).address;
+  for (const auto& input : program().inputs) memory.inputs.push_back(place(input.type.num_bytes()));
+  for (std::size_t k = 0; k < program().outputs.size(); ++k) {
+    const auto& source = lowered().outputs[k];
+    if (source.shares_input >= 0)
+      memory.outputs.emplace_back();
+    else if (source.reuses_input >= 0)
+      memory.outputs.push_back(memory.inputs[static_cast<std::size_t>(source.reuses_input)]);
+    else
+      memory.outputs.push_back(place(program().type_of(program().outputs[k]).num_bytes()));
+  }
+  lanes_.order = compile::order_commands(BoundRun(lowered(), memory).uses());
+  for (const auto& command : lowered().commands) {
+    const auto* call = std::get_if<LibraryCall>(&command.what);
+    lanes_.is_aside.push_back(call && call->target<GroupCall>());
+  }
 }
 
 Status CudaExecutable::check_args(const RunArgs& args) const {

@@ -6,6 +6,7 @@
 
 #include "backends/cuda/device/device.h"
 #include "backends/cuda/driver/compile_names.h"
+#include "backends/cuda/runtime/side_stream.h"
 #include "backends/gpu/device_program.h"
 
 namespace burn::backends::cuda {
@@ -16,15 +17,19 @@ class CudaExecutable final : public DeviceProgram {
   static Result<std::unique_ptr<CudaExecutable>> make(const ir::Program& program, std::shared_ptr<Device> device);
 
   std::span<const Kernel> kernels() const { return kernels_; }
+  // Which commands go on beside the others.
+  const Lanes& lanes() const { return lanes_; }
 
   // As Stream::run() wants them.
   Status check_args(const RunArgs& args) const;
 
  private:
   CudaExecutable(const ir::Program& program, std::shared_ptr<Device> device);
+  void find_lanes();
 
   const std::shared_ptr<Device> device_;
   std::vector<Kernel> kernels_;
+  Lanes lanes_;
 };
 
 }  // namespace burn::backends::cuda

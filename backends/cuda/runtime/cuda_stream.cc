@@ -42,6 +42,7 @@ CudaStream::~CudaStream() {
   device_->make_current();
   driver().cuStreamSynchronize(stream_);
   graphs_.clear();
+  side_ = nullptr;
   arena_.buffer = bindings_.buffer = failures_.buffer = nullptr;
   memory_->close();
   driver().cuStreamDestroy(stream_);

@@ -12,6 +12,7 @@
 #include "backends/cuda/runtime/completions.h"
 #include "backends/cuda/runtime/cuda_executable.h"
 #include "backends/cuda/runtime/run_in_groups.h"
+#include "backends/cuda/runtime/side_stream.h"
 #include "backends/gpu/outcome.h"
 
 namespace burn::backends::cuda {
@@ -69,6 +70,8 @@ class CudaStream final : public Stream {
   // Enqueues a run: what it is given, the program's commands, and what its checks found, copied to `found`.
   Status launch(const CudaExecutable& executable, const RunArgs& args, const RunMemory& memory, CUdeviceptr found,
                 const std::vector<bool>& left_out);
+  // The program's commands.
+  Status enqueue(const CudaExecutable& executable, const RunMemory& memory, const std::vector<bool>& left_out);
   // Null: one by one.
   Result<CapturedRun*> graph_for(const CudaExecutable& executable, const RunMemory& memory);
   Status capture(const CudaExecutable& executable, CapturedRun& run);
@@ -86,6 +89,7 @@ class CudaStream final : public Stream {
   Kernel mover_;  // of Transfers; compiled for the first run
   const bool uses_graphs_, uses_branches_, times_branches_;
   const std::unique_ptr<Uploads> uploads_;  // null: they are copied in the order of the computation
+  std::unique_ptr<SideStream> side_;        // of the first run with collectives
   std::atomic<bool> interrupted_ = false;
   Completions completions_;
 };

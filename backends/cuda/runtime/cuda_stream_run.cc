@@ -15,15 +15,21 @@
 #include "ir/node_errors.h"
 
 namespace burn::backends::cuda {
-namespace {
 
-Status enqueue(const CudaExecutable& executable, const RunMemory& memory, CUstream stream,
-               const std::vector<bool>& left_out) {
+Status CudaStream::enqueue(const CudaExecutable& executable, const RunMemory& memory,
+                           const std::vector<bool>& left_out) {
   const BoundRun at(executable.lowered(), memory);
-  return cuda::enqueue(executable.lowered().commands, executable.kernels(), at.bindings(), stream, left_out);
+  const auto& commands = executable.lowered().commands;
+  const auto& lanes = executable.lanes();
+  if (lanes.is_aside.empty() || !left_out.empty())
+    return cuda::enqueue(commands, executable.kernels(), at.bindings(), stream_, left_out);
+  if (!side_) {
+    BURN_TRY(side_, SideStream::open());
+  }
+  return side_->enqueue(lanes, stream_, [&](std::size_t i, CUstream on) {
+    return cuda::enqueue(commands[i], executable.kernels(), at.bindings(), on);
+  });
 }
-
-}  // namespace
 
 Result<CUdeviceptr> CudaStream::Region::at_least(StreamMemory& memory, std::size_t bytes) {
   if (!buffer || buffer->size() < bytes) {
@@ -163,7 +169,7 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
     BURN_RETURN_IF_ERROR(before.launch(mover_, stream_));
     BURN_RETURN_IF_ERROR(bound.clears.launch(mover_, stream_));
     BURN_RETURN_IF_ERROR(graph ? check(driver().cuGraphLaunch(graph, stream_), "cuGraphLaunch")
-                               : enqueue(executable, memory, stream_, left_out));
+                               : enqueue(executable, memory, left_out));
     BURN_RETURN_IF_ERROR(after.launch(mover_, stream_));
     if (check_bytes > 0) failures_.is_zero = true;
     return {};
@@ -193,7 +199,7 @@ Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
     if (branches) run.graph.add(branches);
     if (branches && !times_branches_) return {};
   }
-  BURN_TRY(auto* const chain, capture_graph(stream_, [&] { return enqueue(executable, run.memory(), stream_, {}); }));
+  BURN_TRY(auto* const chain, capture_graph(stream_, [&] { return enqueue(executable, run.memory(), {}); }));
   run.graph.add(chain);
   if (executable.lowered().commands.size() <= kFew) run.graph.add(nullptr);
   return {};

@@ -18,6 +18,7 @@ inline Result<cuda::Lowered> lower(cuda::Device& device, const ir::Program& prog
   const auto simple = compile::simplify(program, true);
   compile::PlanOptions options;
   options.fusion = fusion;
+  options.buckets = true;
   options.limits.min_summed_rows = min_summed_rows;
   return cuda::lower_program(device, simple, compile::make_plan(simple, options));
 }

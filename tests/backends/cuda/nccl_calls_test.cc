@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cuda/lower/group_call.h"
+#include "base/error.h"
 #include "tests/backends/cuda/fake_nccl.h"
 #include "tests/backends/cuda/lowered.h"
 
@@ -12,21 +13,15 @@ namespace {
 using ir::Dims, ir::DType, ir::ReduceFn;
 using ::testing::ElementsAre, ::testing::IsEmpty;
 
-// The calls of an op on an operand, by the member that it names.
-std::vector<std::string> calls_of(const ir::Op& op, const ir::TensorType& type) {
-  ir::ProgramBuilder builder;
-  const ir::Ref operands[] = {builder.add_input(type)};
-  const auto result = builder.add(op, operands);
-  EXPECT_TRUE(result.ok()) << result.status().to_string();
-  const auto program = builder.finish({*result});
+std::vector<std::string> calls_of(const ir::Program& program) {
   const auto device = cuda::Device::for_compiling("sm_90");
   const auto lowered = lower(*device, program, true);
   EXPECT_TRUE(lowered.ok()) << lowered.status().to_string();
   FakeNccl nccl;
-  const CUdeviceptr input = 0x1000, output = 0x2000;
+  const CUdeviceptr inputs[] = {0x1000, 0x2000}, outputs[] = {0x3000, 0x4000};
   cuda::Bindings at;
-  at.inputs = {&input, 1};
-  at.outputs = {&output, 1};
+  at.inputs = inputs;
+  at.outputs = outputs;
   at.blocks = lowered->arena.offsets;
   for (const auto& command : lowered->commands) {
     const auto* call = std::get_if<cuda::LibraryCall>(&command.what);
@@ -36,10 +31,28 @@ std::vector<std::string> calls_of(const ir::Op& op, const ir::TensorType& type) 
   return nccl.calls();
 }
 
+// The calls of an op on an operand, by the member that it names.
+std::vector<std::string> calls_of(const ir::Op& op, const ir::TensorType& type) {
+  ir::ProgramBuilder builder;
+  const ir::Ref operands[] = {builder.add_input(type)};
+  const auto result = builder.add(op, operands);
+  EXPECT_TRUE(result.ok()) << result.status().to_string();
+  return calls_of(builder.finish({*result}));
+}
+
 TEST(NcclCalls, OfAllReduceAreOneOfAsManyNumbers) {
   EXPECT_THAT(calls_of(ir::AllReduce{}, {DType::f32, {3, 5}}), ElementsAre("all_reduce 15 type 7 fn 0"));
   EXPECT_THAT(calls_of(ir::AllReduce{}, {DType::f32, {}}), ElementsAre("all_reduce 1 type 7 fn 0"));
   EXPECT_THAT(calls_of(ir::AllReduce{}, {DType::f32, {0, 5}}), IsEmpty());
+}
+
+TEST(NcclCalls, OfABucketAreOne) {
+  ir::ProgramBuilder builder;
+  const auto a = builder.add_input({DType::f32, {4}}), b = builder.add_input({DType::f32, {6}});
+  std::vector<ir::Ref> sums;
+  for (const auto x : {a, b}) sums.push_back(value_or_throw(builder.add(ir::AllReduce{ReduceFn::sum, 0, 3}, {&x, 1})));
+  EXPECT_THAT(calls_of(builder.finish(sums)),
+              ElementsAre("begin", "all_reduce 4 type 7 fn 0", "all_reduce 6 type 7 fn 0", "end"));
 }
 
 TEST(NcclCalls, OfNarrowNumbersCombineWideOnes) {

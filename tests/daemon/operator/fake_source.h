@@ -23,6 +23,19 @@ class FakeSource final : public OperatorSource {
   }
   std::string title() const override { return "fake 1.2.3"; }
   void drain() override { ++drains; }
+  Status set_log_level(std::string_view level) override {
+    if (level != "debug") return invalid_argument("there is no log level");
+    log_level = level;
+    return {};
+  }
+  Status close_session(std::string_view name) override {
+    if (name != "s-1") return not_found("no such session");
+    ++closed;
+    return {};
+  }
+
+  std::string log_level;
+  int closed = 0;
 
   std::atomic<bool> is_ready = true, is_healthy = true;
   std::atomic<int> drains = 0;

@@ -48,6 +48,34 @@ TEST_F(HandlerTest, StatusIsJsonAndAPage) {
   EXPECT_THAT(get("/debug").body, HasSubstr("<h1>fake 1.2.3</h1>"));
 }
 
+TEST_F(HandlerTest, TheLogLevelIsSet) {
+  const auto post = [&](const char* target, bool is_local = true) {
+    return ask({.method = "POST", .target = target, .host = "localhost"}, is_local).status;
+  };
+  EXPECT_EQ(post("/log-level?level=debug"), 200);
+  EXPECT_EQ(source_.log_level, "debug");
+  EXPECT_EQ(post("/log-level?level=loud"), 400);
+  EXPECT_EQ(post("/log-level?"), 400);
+  EXPECT_EQ(post("/log-level"), 400);
+  EXPECT_EQ(post("/log-level?level=debug", false), 403);
+  EXPECT_EQ(get("/log-level?level=debug").status, 405);
+}
+
+TEST_F(HandlerTest, ASessionIsClosedByItsName) {
+  const auto post = [&](const std::string& target, bool is_local = true) {
+    return ask({.method = "POST", .target = target, .host = "localhost"}, is_local).status;
+  };
+  EXPECT_EQ(post("/sessions/s-1/close"), 200);
+  EXPECT_EQ(source_.closed, 1);
+  EXPECT_EQ(post("/sessions/s-2/close"), 404);
+  EXPECT_EQ(post("/sessions/s-1/close", false), 403);
+  EXPECT_EQ(get("/sessions/s-1/close").status, 405);
+  for (const auto* target : {"/sessions/close", "/sessions//close", "/sessions/../../close", "/sessions/../drain",
+                             "/sessions/NAME/close", "/sessions/s-1/close/", "/sessions/s-1", "/sessions/s%2d1/close"})
+    EXPECT_EQ(post(target), 404) << target;
+  EXPECT_EQ(source_.closed, 1);
+}
+
 TEST_F(HandlerTest, OtherMachinesSeeCountsAndNoMore) {
   for (const auto* path : {"/startupz", "/readyz", "/healthz", "/metrics"})
     EXPECT_EQ(get(path, false).status, 200) << path;

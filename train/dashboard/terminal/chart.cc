@@ -51,7 +51,7 @@ class Scale {
 
   std::vector<double> x_ticks() const { return ticks(x_.low, x_.high, std::max(plot_.width / 14, 2)); }
   std::vector<double> y_ticks() const {
-    const int about = std::max(plot_.height / 3, 2);
+    const int about = std::max(plot_.height / 2, 2);
     return is_log_ ? log_ticks(std::pow(10, y_.low), std::pow(10, y_.high), about) : ticks(y_.low, y_.high, about);
   }
 

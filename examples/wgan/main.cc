@@ -1,0 +1,25 @@
+// Trains the generator and the critic of wgan.h.
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+
+#include "examples/wgan/wgan.h"
+
+int main(int argc, char** argv) {
+  try {
+    wgan::Options options;
+    CLI::App app{"Trains a Wasserstein GAN to draw points of a ring of eight clusters."};
+    app.add_option("--device", options.device, "where to compute: cpu, ws://host:port, ...")->capture_default_str();
+    app.add_option("--artifacts", options.artifacts, "the folder of checkpoints and logs")->capture_default_str();
+    app.add_option("--epochs", options.epochs, "passes over the points")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
+    CLI11_PARSE(app, argc, argv);
+    const auto distances = wgan::train(options);
+    if (!distances.empty()) std::cout << "mean distance to the nearest cluster: " << distances.back() << '\n';
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "wgan: " << error.what() << '\n';
+    return 1;
+  }
+}

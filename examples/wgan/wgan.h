@@ -1,0 +1,162 @@
+// A Wasserstein GAN (Arjovsky et al., arXiv:1701.07875) that learns to draw points of a ring of eight clusters: two
+// networks, two optimizers by name, and a step that computes its gradients itself.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "burn/burn.h"
+#include "data/random.h"
+
+namespace wgan {
+
+using namespace burn;
+
+constexpr std::int64_t kClusters = 8, kLatent = 4;
+constexpr float kDeviation = 0.05F;  // of a cluster of the ring of radius 1
+
+struct Point {
+  std::array<float, 2> x;
+};
+
+inline std::array<float, 2> center(std::int64_t cluster) {
+  const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(cluster) / kClusters;
+  return {std::cos(angle), std::sin(angle)};
+}
+
+inline std::vector<Point> ring(std::size_t count, std::uint64_t seed) {
+  data::Rng rng{seed};
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [x, y] = center(static_cast<std::int64_t>(rng.below(kClusters)));
+    // A sum of uniform numbers is near enough to a normal one here.
+    const auto noise = [&] { return kDeviation * (rng.uniform() + rng.uniform() + rng.uniform() - 1.5F) * 2; };
+    points.push_back({{x + noise(), y + noise()}});
+  }
+  return points;
+}
+
+struct Batch {
+  Tensor<2> points;  // [batch, 2]
+};
+
+struct Batcher {
+  Device device;
+
+  Batch batch(const std::vector<Point>& points) const {
+    std::vector<float> numbers;
+    for (const auto& point : points) numbers.insert(numbers.end(), point.x.begin(), point.x.end());
+    const auto count = static_cast<std::int64_t>(points.size());
+    return {Tensor<2>::from_data(TensorData(std::move(numbers), {count, 2}), device)};
+  }
+};
+
+struct Generator {
+  nn::Linear first, second, last;
+  BURN_MODULE(Generator, first, second, last)
+
+  static Generator init(const Device& device, std::int64_t width) {
+    return {.first = nn::LinearConfig{.d_input = kLatent, .d_output = width}.init(device),
+            .second = nn::LinearConfig{.d_input = width, .d_output = width}.init(device),
+            .last = nn::LinearConfig{.d_input = width, .d_output = 2}.init(device)};
+  }
+  Tensor<2> forward(const Tensor<2>& z) const { return last(second(first(z).relu()).relu()); }
+};
+
+// Its weights count as limited to [-clip, clip], which bounds its slope; a weight that is beyond gets no gradient.
+struct Critic {
+  nn::Linear first, second, last;
+  double clip = 0.1;
+  BURN_MODULE(Critic, first, second, last, clip)
+
+  static Critic init(const Device& device, std::int64_t width) {
+    return {.first = nn::LinearConfig{.d_input = 2, .d_output = width}.init(device),
+            .second = nn::LinearConfig{.d_input = width, .d_output = width}.init(device),
+            .last = nn::LinearConfig{.d_input = width, .d_output = 1}.init(device)};
+  }
+  Tensor<2> forward(const Tensor<2>& x) const {
+    return limited(last, limited(second, limited(first, x).relu()).relu());
+  }
+
+ private:
+  Tensor<2> limited(const nn::Linear& layer, const Tensor<2>& x) const {
+    return x.matmul(layer.weight.val().clamp(-clip, clip)) + layer.bias->val().unsqueeze_dim(0);
+  }
+};
+
+struct Gan {
+  Generator generator;
+  Critic critic;
+  BURN_MODULE(Gan, generator, critic)
+
+  static Gan init(const Device& device, std::int64_t width = 64) {
+    return {.generator = Generator::init(device, width), .critic = Critic::init(device, width)};
+  }
+
+  Tensor<2> sample(std::int64_t count, const Device& device) const {
+    return generator.forward(Tensor<2>::random({count, kLatent}, Distribution::normal(0, 1), device));
+  }
+
+  // The critic's loss is what it learns by; the generator learns by what the critic says of its points. Neither loss
+  // changes the other's network.
+  train::TrainOutput<train::RegressionOutput> train_step(const Batch& batch) const {
+    const auto fake = sample(batch.points.dim(0), batch.points.device());
+    const auto of_critic = critic.forward(fake.detach()).mean() - critic.forward(batch.points).mean();
+    const auto of_generator = -critic.forward(fake).mean();
+    auto critics = of_critic.backward(), generators = of_generator.backward();
+    auto gradients = GradientsParams::from_module(critics, critic);
+    auto others = GradientsParams::from_module(generators, generator);
+    optim::GradientsAccumulator both;
+    both.accumulate(std::move(gradients));
+    both.accumulate(std::move(others));
+    return {both.grads(), {of_critic, fake, batch.points}};
+  }
+
+  // How far generated points are from the nearest center, in the mean: 0.04 for points of the ring itself.
+  train::RegressionOutput valid_step(const Batch& batch) const {
+    const auto fake = sample(batch.points.dim(0), batch.points.device());
+    std::vector<Tensor<2>> distances;
+    for (std::int64_t i = 0; i < kClusters; ++i) {
+      const auto [x, y] = center(i);
+      const auto away = fake - Tensor<2>::from_data(TensorData(std::vector<float>{x, y}, {1, 2}), fake.device());
+      distances.push_back((away * away).sum_dim(1));
+    }
+    const auto nearest = Tensor<2>::cat(distances, 1).min_dim(1).sqrt();
+    return {nearest.mean(), fake, batch.points};
+  }
+
+  // Five steps of the critic for one of the generator.
+  void optimize(lr::ModuleLearningRate&, GradientsParams&, train::OptimizerChoice& choice) const {
+    if (choice.batch() % 5 != 4) choice.skip("generator");
+  }
+};
+
+struct Options {
+  std::string device = "cpu", artifacts = "runs/wgan";
+  std::int64_t epochs = 40;
+  std::size_t points = 20'000, batch_size = 200;
+};
+
+// The mean distance of generated points to the nearest center, after each epoch.
+inline std::vector<double> train(const Options& options) {
+  const Device device{options.device};
+  device.seed(1);
+  auto builder = data::DataLoaderBuilder(Batcher{device}).batch_size(options.batch_size);
+  const auto valid = builder.build(data::InMemDataset<Point>(ring(1000, 2)));
+  const auto loader = builder.shuffle(1).build(data::InMemDataset<Point>(ring(options.points, 1)));
+  const auto result =
+      train::SupervisedTraining(options.artifacts, loader, valid)
+          .epochs(options.epochs)
+          .seed(1)
+          .interrupter(train::Interrupter::on_ctrl_c())
+          .launch(train::Learner(Gan::init(device.autodiff()),
+                                 {{"critic", ParamGroup::from_path("critic"), optim::RmsPropConfig{}, 1e-3},
+                                  {"generator", ParamGroup::from_path("generator"), optim::RmsPropConfig{}, 1e-3}}));
+  std::vector<double> distances;
+  for (const auto& epoch : result.report.history) distances.push_back(epoch.valid.at(0));
+  return distances;
+}
+
+}  // namespace wgan

@@ -1,0 +1,36 @@
+// What a certificate says: its names and dates.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "net/tls/openssl.h"
+
+namespace burn::net::tls {
+
+// The name of a certificate or of its issuer for errors, in quotes: its CN, or all of its subject.
+std::string subject_of(const X509* certificate);
+std::string issuer_of(const X509* certificate);
+
+std::chrono::system_clock::time_point not_after(const X509* certificate);
+// "2026-11-25 19:00:00 UTC"
+std::string date_text(const ASN1_TIME* time);
+
+// The names that the certificate is for: "uri:spiffe://lab/vision", "dns:worker.lab", "ip:10.0.0.1", "email:a@b", then
+// "cn:alice", and last "sha256:" with the fingerprint in 64 digits. Names with control characters are left out.
+std::vector<std::string> names_of(const X509* certificate);
+// The same of a certificate in PEM; empty for a text that is none.
+std::vector<std::string> names_of_pem(std::string_view pem);
+
+// Whether the certificate is for `host`, a name or an address in digits, by its subjectAltName alone: CN does not
+// count. Errors: UNAVAILABLE with the names that it is for.
+Status check_host(X509* certificate, const std::string& host);
+Status check_host_of_pem(std::string_view pem, const std::string& host);
+
+// Whether the text is an address in digits, not a name.
+bool is_address(const std::string& host);
+
+}  // namespace burn::net::tls

@@ -1,0 +1,100 @@
+// Metrics within trainings: what is told of them, kept in checkpoints, and refused.
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/error_of.h"
+#include "tests/support/temp_folder.h"
+#include "tests/train/tiny.h"
+
+namespace burn {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Asks for a stop once so many items of the second epoch are done.
+struct Stopping : test::RecordingRenderer {
+  train::Interrupter interrupter;
+  std::int64_t items = 1000;
+  void progress(const train::Progress& progress) override {
+    RecordingRenderer::progress(progress);
+    if (progress.epoch == 2 && progress.split == Split::train && progress.items >= items) interrupter.stop("enough");
+  }
+};
+
+class MetricTraining : public ::testing::Test {
+ protected:
+  test::TempFolder folder;
+  Device device = Device::new_session("cpu");
+  std::shared_ptr<Stopping> renderer = std::make_shared<Stopping>();
+
+  auto training() {
+    const auto [train, valid] = test::tiny_loaders(device);
+    auto training = train::SupervisedTraining(folder / "run", train, valid);
+    training
+        .metrics(metric::ConfusionMatrix{}, metric::Auroc::multiclass(), metric::FBetaScore::multiclass(),
+                 metric::Perplexity{}, metric::LearningRate{})
+        .observe(test::directly_to(renderer))
+        .renderer(std::make_shared<train::SilentRenderer>())
+        .interrupter(renderer->interrupter)
+        .seed(7)
+        .epochs(3);
+    return training;
+  }
+  auto launch(const auto& training) {
+    device.seed(1);
+    return training.launch(train::Learner(test::TinyNet::init(device.autodiff()), optim::AdamConfig{},
+                                          lr::Cosine{.initial = 0.05, .steps = 20}));
+  }
+  std::string error_of(const auto& training) {
+    return test::error_of([&] { (void)launch(training); });
+  }
+};
+
+TEST_F(MetricTraining, TellsTextsAtTheEndOfAnEpochAndNumbersAllTheTime) {
+  const auto result = launch(training());
+  ASSERT_EQ(result.report.history.size(), 3u);
+  EXPECT_THAT(renderer->messages, Contains(StartsWith("train Confusion Matrix:\nactual \\ answered")));
+  EXPECT_THAT(renderer->messages, Contains(StartsWith("valid Confusion Matrix:\n")));
+  for (const auto& step : renderer->steps) {
+    for (const auto& value : step.values) EXPECT_NE(value.label, "confusion");
+  }
+  const auto& last = result.report.history.back().valid;
+  EXPECT_TRUE(std::isnan(last[0]));
+  EXPECT_GT(last[1], 70);  // AUROC
+  EXPECT_GT(last[2], 60);  // F1
+  EXPECT_THAT(test::TempFolder::read(folder / "run/metrics.jsonl"), HasSubstr("\"Confusion Matrix\":\"actual"));
+}
+
+TEST_F(MetricTraining, GoesOnInTheMiddleOfAnEpochWithWhatWasGathered) {
+  const auto whole = launch(training());
+  renderer = std::make_shared<Stopping>();
+  renderer->items = 20;
+  EXPECT_TRUE(launch(training()).interrupted());
+  renderer = std::make_shared<Stopping>();
+  device = Device::new_session("cpu");
+  const auto resumed = launch(training().resume(train::latest));
+  ASSERT_EQ(resumed.report.history.size(), 3u);
+  for (std::size_t epoch = 0; epoch < 3; ++epoch) {
+    for (std::size_t i = 1; i < 5; ++i) {
+      EXPECT_EQ(resumed.report.history[epoch].train[i], whole.report.history[epoch].train[i]) << epoch << " " << i;
+      EXPECT_EQ(resumed.report.history[epoch].valid[i], whole.report.history[epoch].valid[i]) << epoch << " " << i;
+    }
+  }
+}
+
+TEST_F(MetricTraining, RefusesWhatCannotBe) {
+  EXPECT_THAT(error_of(training().early_stopping({.metric = "Confusion Matrix"})), HasSubstr("is a text"));
+  EXPECT_THAT(error_of(training().metrics(metric::Loss{}, metric::Loss{})), HasSubstr("two have the name \"Loss\""));
+  EXPECT_THAT(error_of(training().metrics(metric::ConfusionMatrix{})), HasSubstr("no metric is a number"));
+  EXPECT_THAT(
+      error_of(training().metrics(metric::Loss{}, metric::WordErrorRate{})),
+      HasSubstr("metric WER: needs \"targets\" of integers of rank 2; the step gives loss f32[1], output f32[10, "
+                "2], targets i64[10]"));
+}
+
+}  // namespace
+}  // namespace burn

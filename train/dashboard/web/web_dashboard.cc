@@ -1,0 +1,28 @@
+#include "train/dashboard/web/web_dashboard.h"
+
+#include "base/error.h"
+
+namespace burn::train::dashboard {
+
+WebDashboard::WebDashboard(WebOptions options, std::filesystem::path folder, Stop stop) {
+  BoardRun run;
+  run.folder = std::move(folder);
+  run.is_running = true;
+  run.stop = std::move(stop);
+  board_.add(std::move(run));
+  try {
+    server_ = std::make_unique<WebServer>(std::move(options), board_);
+    notices_.push_back({events::Level::info, "dashboard: " + server_->url()});
+  } catch (const Error& error) {
+    notices_.push_back({events::Level::warning, std::string{error.what()} + "; the training goes on without it"});
+  }
+}
+
+void WebDashboard::event(const events::Event& event) {
+  board_.change(0, [&](BoardRun& run) {
+    if (const auto* start = std::get_if<events::Start>(&event.body)) add_history(run.folder, *start, run.state);
+    run.state.add(event);
+  });
+}
+
+}  // namespace burn::train::dashboard

@@ -1,0 +1,13 @@
+// Texts and numbers as JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace burn::train::events {
+
+std::string json_text(std::string_view text);  // with its quotes; "<" escaped, so that it cannot end a script
+// The shortest that reads back as the same number, or `digits` significant ones; null where it is not finite.
+std::string json_number(double value, int digits = 0);
+
+}  // namespace burn::train::events
