@@ -298,6 +298,12 @@ class SpirvPrinter {
                            {u32(spirv::kScopeWorkgroup), u32(spirv::kScopeWorkgroup),
                             u32(spirv::kBarrierSemantics | (now.number != 0 ? spirv::kStorageMemory : 0))});
         return;
+      case Code::broadcast:
+        module_.need(spirv::Capability::GroupNonUniform);
+        module_.need(spirv::Capability::GroupNonUniformBallot);
+        ids_[i] = module_.make(Op::GroupNonUniformBroadcast, module_.type(now.type),
+                               {u32(spirv::kScopeSubgroup), operand(0), u32(static_cast<std::uint32_t>(now.number))});
+        return;
       case Code::fused_multiply_add:
         ids_[i] = module_.call(spirv::Function::Fma, module_.type(now.type), {operand(0), operand(1), operand(2)});
         return;

@@ -88,6 +88,7 @@ enum class Op : std::uint16_t {
   Branch = 249,
   BranchConditional = 250,
   Return = 253,
+  GroupNonUniformBroadcast = 337,
 };
 
 enum class Capability : std::uint32_t {
@@ -96,6 +97,8 @@ enum class Capability : std::uint32_t {
   Int64 = 11,
   Int16 = 22,
   Int8 = 39,
+  GroupNonUniform = 61,
+  GroupNonUniformBallot = 64,
   StorageBuffer16BitAccess = 4433,
   StorageBuffer8BitAccess = 4448,
   SignedZeroInfNanPreserve = 4466,
@@ -122,7 +125,7 @@ inline constexpr std::uint32_t kMagic = 0x07230203, kVersion = 0x00010600;
 inline constexpr std::uint32_t kPhysicalStorageBuffer64 = 5348, kVulkanModel = 3;
 inline constexpr std::uint32_t kGLCompute = 5, kLocalSize = 17, kPreserveMode = 4461;  // SignedZeroInfNanPreserve
 inline constexpr std::uint32_t kAligned = 2, kNonPrivate = 0x20;                       // memory operands
-inline constexpr std::uint32_t kScopeWorkgroup = 2, kScopeQueueFamily = 5;
+inline constexpr std::uint32_t kScopeWorkgroup = 2, kScopeSubgroup = 3, kScopeQueueFamily = 5;
 // AcquireRelease, WorkgroupMemory, MakeAvailable, MakeVisible.
 inline constexpr std::uint32_t kBarrierSemantics = 0x8 | 0x100 | 0x2000 | 0x4000;
 inline constexpr std::uint32_t kStorageMemory = 0x40;  // UniformMemory: of buffers, addresses included

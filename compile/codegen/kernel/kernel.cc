@@ -55,22 +55,14 @@ bool has_value(Code code) {
 }
 
 const char* name_of(Code code) {
-  static constexpr const char* kNames[] = {"constant",     "parameter",  "thread",
-                                           "block",        "blocks",     "load",
-                                           "store",        "atomic_add", "load_shared",
-                                           "store_shared", "variable",   "get",
-                                           "set",          "loop",       "break_when",
-                                           "end_loop",     "when",       "otherwise",
-                                           "end_when",     "barrier",    "add",
-                                           "sub",          "mul",        "div",
-                                           "rem",          "neg",        "fused_multiply_add",
-                                           "bit_and",      "bit_or",     "bit_xor",
-                                           "bit_not",      "shift_left", "shift_right",
-                                           "less",         "less_equal", "equal",
-                                           "not_equal",    "select",     "convert",
-                                           "bits",         "floor",      "ceil",
-                                           "round_even",   "trunc",      "sqrt",
-                                           "abs"};
+  static constexpr const char* kNames[] = {
+      "constant",   "parameter",   "thread",       "block",     "blocks",     "load",        "store",
+      "atomic_add", "load_shared", "store_shared", "variable",  "get",        "set",         "loop",
+      "break_when", "end_loop",    "when",         "otherwise", "end_when",   "barrier",     "broadcast",
+      "add",        "sub",         "mul",          "div",       "rem",        "neg",         "fused_multiply_add",
+      "bit_and",    "bit_or",      "bit_xor",      "bit_not",   "shift_left", "shift_right", "less",
+      "less_equal", "equal",       "not_equal",    "select",    "convert",    "bits",        "floor",
+      "ceil",       "round_even",  "trunc",        "sqrt",      "abs"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(Code::abs) + 1);
   return kNames[static_cast<int>(code)];
 }
@@ -116,6 +108,7 @@ std::string text(const Kernel& kernel) {
     out += name_of(code);
     switch (code) {
       case Code::constant:
+      case Code::broadcast:
       case Code::block:
       case Code::blocks:
         out += fmt::format(" {:#x}", instruction.number);

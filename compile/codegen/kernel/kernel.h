@@ -36,8 +36,10 @@ enum class Code : std::uint8_t {
   when,  // operand: a bool
   otherwise,
   end_when,
-  barrier,  // all threads of the block reach it, and see what the others have written to shared arrays; number: 1, to
-            // memory, too
+  barrier,    // all threads of the block reach it, and see what the others have written to shared arrays; number: 1, to
+              // memory, too
+  broadcast,  // operand: a value; number: which thread of its subgroup's it gives to all of them. Subgroups are threads
+              // of a block side by side, DeviceFacts::subgroup_size of them; requires: all of the subgroup reach it
   // Of whole numbers and floats. Whole numbers wrap. div, rem: toward zero; requires: no division by 0 or of the
   // smallest number by -1; rem is of whole numbers.
   add,

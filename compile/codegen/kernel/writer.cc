@@ -144,6 +144,10 @@ void Writer::store(Shared to, Value index, Value value) {
 void Writer::barrier() { write({Code::barrier, ir::DType::bool_, {-1, -1, -1}, 0}); }
 void Writer::memory_barrier() { write({Code::barrier, ir::DType::bool_, {-1, -1, -1}, 1}); }
 
+Value Writer::broadcast(Value value, int lane) {
+  return write({Code::broadcast, value.type, {value.id, -1, -1}, static_cast<std::uint64_t>(lane)});
+}
+
 Variable Writer::variable(Value first) {
   const auto made = write({Code::variable, first.type, {first.id, -1, -1}, 0});
   return {this, made.id, made.type};

@@ -64,6 +64,9 @@ class Writer {
   void barrier();         // behind it, the block's threads see what each has written to shared arrays
   void memory_barrier();  // and to memory
 
+  // What thread `lane` of the subgroup has for `value`. All threads of the subgroup reach it.
+  Value broadcast(Value value, int lane);
+
   Variable variable(Value first);
   // body(counter) for begin, begin + step, ... while it is less than end. Of whole numbers, of one type.
   void loop(Value begin, Value end, Value step, const std::function<void(Value)>& body);

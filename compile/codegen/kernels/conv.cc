@@ -14,8 +14,6 @@ namespace {
 using kernel::Value;
 std::int64_t wanted_threads(Emitter& emit) { return std::int64_t{emit.target().facts().multiprocessors} * 64; }
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 // Both directions that have an image [batch, channels, place...] as result: rows are its channels of a group, columns
 // all places of the batch.
 Status convolve_to_image(Emitter& emit, const ConvSizes& sizes, bool is_forward, const View& from_view,
@@ -27,16 +25,15 @@ Status convolve_to_image(Emitter& emit, const ConvSizes& sizes, bool is_forward,
                 .columns = sizes.batch * places,
                 .groups = sizes.groups,
                 .parts = 1};
-  grid.tile = choose_tile(grid.rows, grid.columns, wanted_threads(emit) / sizes.groups);
+  const auto compute = ir::compute_dtype(to_view.dtype);
+  grid.choose_tile(emit.target().facts(), compute, wanted_threads(emit));
   const View* const views[] = {&from_contiguous, &weight_contiguous, &to_view};
   kernel::Writer writer(64);
   Arguments arguments(writer, index_for(views, grid));
   const auto from = arguments.address(from_contiguous), weight = arguments.address(weight_contiguous);
   const auto to = arguments.address(to_view);
-  const Value position = arguments.position();
-  writer.when(position < arguments.number(grid.threads()), [&] {
+  each_tile(writer, arguments, grid, [&](const TilePlace& at) {
     ConvKernel conv(writer, arguments, sizes);
-    const auto at = place_of(arguments, grid, position);
     const Values& result_sizes = is_forward ? conv.output() : conv.input();
     const Values& source_sizes = is_forward ? conv.input() : conv.output();
     const Value result_plane = ConvKernel::product(result_sizes), source_plane = ConvKernel::product(source_sizes);
@@ -54,32 +51,32 @@ Status convolve_to_image(Emitter& emit, const ConvSizes& sizes, bool is_forward,
     }
     Value channel;
     Values k;
-    const auto sums =
-        multiply_tile(writer, ir::compute_dtype(to_view.dtype), grid.tile,
-                      {.first =
-                           [&](int i) {
-                             const Value row = at.in_rows[index(i)];
-                             const Value out = at.group * conv.out_channels() + (is_forward ? row : channel);
-                             const Value in = is_forward ? channel : row;
-                             return writer.load(weight, (out * conv.in_channels() + in) * kernel_plane +
-                                                            ConvKernel::joined(k, conv.kernel()));
-                           },
-                       .second =
-                           [&](int j) {
-                             const Value begin = source_begins[index(j)] + channel * source_plane;
-                             return is_forward ? conv.input_element(from, begin, column_places[index(j)], k)
-                                               : conv.output_element(from, begin, column_places[index(j)], k);
-                           },
-                       .depth =
-                           [&](const std::function<void()>& body) {
-                             writer.loop(source_channels, [&](Value c) {
-                               channel = c;
-                               conv.each(conv.kernel(), [&](const Values& element) {
-                                 k = element;
-                                 body();
-                               });
-                             });
-                           }});
+    const auto sums = multiply_tile(writer, compute, grid.tile,
+                                    {.row =
+                                         [&](std::size_t i) {
+                                           const Value row = at.loaded_rows[i];
+                                           const Value out =
+                                               at.group * conv.out_channels() + (is_forward ? row : channel);
+                                           const Value in = is_forward ? channel : row;
+                                           return writer.load(weight, (out * conv.in_channels() + in) * kernel_plane +
+                                                                          ConvKernel::joined(k, conv.kernel()));
+                                         },
+                                     .column =
+                                         [&](std::size_t j) {
+                                           const Value begin = source_begins[j] + channel * source_plane;
+                                           return is_forward ? conv.input_element(from, begin, column_places[j], k)
+                                                             : conv.output_element(from, begin, column_places[j], k);
+                                         },
+                                     .depth =
+                                         [&](const std::function<void()>& body) {
+                                           writer.loop(source_channels, [&](Value c) {
+                                             channel = c;
+                                             conv.each(conv.kernel(), [&](const Values& element) {
+                                               k = element;
+                                               body();
+                                             });
+                                           });
+                                         }});
     each_inside(writer, arguments, grid, at, sums, [&](std::size_t i, std::size_t j, Value sum) {
       const Value channel_of = (images[j] * conv.groups() + at.group) * result_channels + at.rows[i];
       writer.store(to, channel_of * result_plane + in_plane[j], sum);
@@ -127,11 +124,11 @@ Status emit_conv_weight_grad(Emitter& emit, const ir::ConvWeightGrad& op, const 
                 .columns = sizes.in_channels * ConvSizes::product(sizes.kernel),
                 .groups = sizes.groups,
                 .parts = 1};
-  grid.tile = choose_tile(grid.rows, grid.columns, 1);
+  const auto compute = ir::compute_dtype(weight_view.dtype);
+  grid.choose_tile(emit.target().facts(), compute, 1);
   grid.parts =
       std::clamp<std::int64_t>(wanted_threads(emit) / grid.threads(), 1, std::max<std::int64_t>(sizes.batch, 1));
   const auto per_part = (sizes.batch + grid.parts - 1) / grid.parts;
-  const auto compute = ir::compute_dtype(weight_view.dtype);
   const View parts =
       grid.parts > 1 ? emit.scratch_value({compute, {grid.parts, weight_view.num_elements()}}) : weight_view;
   const View* const views[] = {&input_whole, &output_whole, &parts};
@@ -139,10 +136,8 @@ Status emit_conv_weight_grad(Emitter& emit, const ir::ConvWeightGrad& op, const 
   Arguments arguments(writer, index_for(views, grid));
   const auto input = arguments.address(input_whole), output = arguments.address(output_whole);
   const auto to = arguments.address(parts);
-  const Value position = arguments.position();
-  writer.when(position < arguments.number(grid.threads()), [&] {
+  each_tile(writer, arguments, grid, [&](const TilePlace& at) {
     ConvKernel conv(writer, arguments, sizes);
-    const auto at = place_of(arguments, grid, position);
     const Value output_plane = ConvKernel::product(conv.output()), input_plane = ConvKernel::product(conv.input());
     const Value kernel_plane = ConvKernel::product(conv.kernel());
     Values channels;
@@ -158,15 +153,15 @@ Status emit_conv_weight_grad(Emitter& emit, const ir::ConvWeightGrad& op, const 
     Values out;
     const auto sums = multiply_tile(
         writer, compute, grid.tile,
-        {.first =
-             [&](int i) {
-               const Value channel = (image * conv.groups() + at.group) * conv.out_channels() + at.in_rows[index(i)];
+        {.row =
+             [&](std::size_t i) {
+               const Value channel = (image * conv.groups() + at.group) * conv.out_channels() + at.loaded_rows[i];
                return writer.load(output, channel * output_plane + ConvKernel::joined(out, conv.output()));
              },
-         .second =
-             [&](int j) {
-               const Value channel = (image * conv.groups() + at.group) * conv.in_channels() + channels[index(j)];
-               return conv.input_element(input, channel * input_plane, out, elements[index(j)]);
+         .column =
+             [&](std::size_t j) {
+               const Value channel = (image * conv.groups() + at.group) * conv.in_channels() + channels[j];
+               return conv.input_element(input, channel * input_plane, out, elements[j]);
              },
          .depth =
              [&](const std::function<void()>& body) {

@@ -10,8 +10,6 @@
 
 namespace burn::compile::kernels {
 
-using Values = std::vector<kernel::Value>;
-
 struct ConvSizes {
   std::int64_t batch, groups, in_channels, out_channels;  // channels of a group
   std::vector<std::int64_t> input, kernel, output, stride, padding, dilation;
@@ -139,55 +137,6 @@ class ConvKernel {
   kernel::Value in_channels_, out_channels_, groups_;
   std::vector<bool> steps_by_one_;  // by dim
 };
-
-// The grid of a result [columns', groups, rows, columns''] in tiles of rows and columns: of each thread the group, its
-// first row, and its columns.
-struct TileGrid {
-  Tile tile = {};
-  std::int64_t rows, columns, groups, parts;
-
-  std::int64_t down() const { return (rows + tile.rows - 1) / tile.rows; }
-  std::int64_t across() const { return (columns + tile.columns - 1) / tile.columns; }
-  std::int64_t threads() const { return down() * across() * groups * parts; }
-};
-
-struct TilePlace {
-  kernel::Value part, group;
-  Values rows, columns;        // may lie beyond the edge
-  Values in_rows, in_columns;  // the last ones there
-};
-
-inline TilePlace place_of(Arguments& arguments, const TileGrid& grid, kernel::Value position) {
-  const kernel::Value across = arguments.number(grid.across()), down = arguments.number(grid.down());
-  const kernel::Value groups = arguments.number(grid.groups);
-  const kernel::Value lines = position / across, column = position - lines * across;
-  const kernel::Value stacks = lines / down, row = (lines - stacks * down) * grid.tile.rows;
-  TilePlace place;
-  place.part = stacks / groups;
-  place.group = stacks - place.part * groups;
-  const kernel::Value last_row = arguments.number(grid.rows - 1), last_column = arguments.number(grid.columns - 1);
-  for (int i = 0; i < grid.tile.rows; ++i) {
-    place.rows.push_back(row + i);
-    place.in_rows.push_back(least(place.rows.back(), last_row));
-  }
-  for (int j = 0; j < grid.tile.columns; ++j) {
-    place.columns.push_back(column + across * j);
-    place.in_columns.push_back(least(place.columns.back(), last_column));
-  }
-  return place;
-}
-
-// store(row, column, sum) for the elements of a tile that are inside.
-inline void each_inside(kernel::Writer& writer, Arguments& arguments, const TileGrid& grid, const TilePlace& place,
-                        const Values& sums, const std::function<void(std::size_t, std::size_t, kernel::Value)>& store) {
-  const kernel::Value rows = arguments.number(grid.rows), columns = arguments.number(grid.columns);
-  for (std::size_t i = 0; i < place.rows.size(); ++i) {
-    for (std::size_t j = 0; j < place.columns.size(); ++j) {
-      writer.when(place.rows[i] < rows && place.columns[j] < columns,
-                  [&] { store(i, j, sums[i * place.columns.size() + j]); });
-    }
-  }
-}
 
 inline ir::DType index_for(std::span<const View* const> views, const TileGrid& grid) {
   std::int64_t most = grid.threads();

@@ -56,11 +56,10 @@ Status emit_product(Emitter& emit, const View& a, const View& b, const View& c, 
   std::vector<const View*> views{&a, &b, &c};
   if (bias) views.push_back(&*bias);
   const Batch batch(views);
-  const auto tile = choose_tile(rows, columns, std::int64_t{emit.target().facts().multiprocessors} * 64 / batch.count);
-  const auto tiles_down = (rows + tile.rows - 1) / tile.rows,
-             tiles_across = (columns + tile.columns - 1) / tile.columns;
-  const auto threads = tiles_down * tiles_across * batch.count;
-  std::int64_t most = threads;
+  const auto compute = ir::compute_dtype(c.dtype);
+  TileGrid grid{.rows = rows, .columns = columns, .groups = batch.count};
+  grid.choose_tile(emit.target().facts(), compute, std::int64_t{emit.target().facts().multiprocessors} * 64);
+  std::int64_t most = grid.threads();
   for (const auto* view : views) most = std::max(most, reach(*view));
 
   kernel::Writer writer(64);
@@ -68,54 +67,36 @@ Status emit_product(Emitter& emit, const View& a, const View& b, const View& c, 
   const auto from = arguments.address(a), by = arguments.address(b), into = arguments.address(c);
   const auto added = bias ? arguments.address(*bias) : kernel::Memory{};
   const Line first(a), second(b), result(c), addend(bias ? *bias : c);
-  const Value position = arguments.position();
-  writer.when(position < arguments.number(threads), [&] {
-    const Value row_count = arguments.number(rows), column_count = arguments.number(columns);
-    const Value down = arguments.number(tiles_down), across = arguments.number(tiles_across);
-    const Value lines = position / across, column = position - lines * across, matrix = lines / down;
-    const Value row = (lines - matrix * down) * tile.rows;
-    const auto begins = batch.offsets(arguments, matrix);
-    // A tile's columns lie apart, so that neighbouring threads read neighbouring ones. Beyond the edge the last row or
-    // column is read again.
-    std::vector<Value> at_row, at_column, first_at, second_at;
+  each_tile(writer, arguments, grid, [&](const TilePlace& place) {
+    const auto begins = batch.offsets(arguments, place.group);
+    Values first_at, second_at;
     const Value a_row = arguments.number(first.row), b_column = arguments.number(second.column);
-    for (int i = 0; i < tile.rows; ++i) {
-      at_row.push_back(row + i);
-      first_at.push_back(begins[0] + least(at_row.back(), row_count - 1) * a_row);
-    }
-    for (int j = 0; j < tile.columns; ++j) {
-      at_column.push_back(column + across * j);
-      second_at.push_back(begins[1] + least(at_column.back(), column_count - 1) * b_column);
-    }
+    for (const auto row : place.loaded_rows) first_at.push_back(begins[0] + row * a_row);
+    for (const auto column : place.in_columns) second_at.push_back(begins[1] + column * b_column);
     const Value a_step = arguments.number(first.column), b_step = arguments.number(second.row);
     Value at;
-    const auto sums = multiply_tile(
-        writer, ir::compute_dtype(c.dtype), tile,
-        {.first = [&](int i) { return writer.load(from, first_at[static_cast<std::size_t>(i)] + at * a_step); },
-         .second = [&](int j) { return writer.load(by, second_at[static_cast<std::size_t>(j)] + at * b_step); },
-         .depth =
-             [&](const std::function<void()>& body) {
-               writer.loop(arguments.number(depth), [&](Value k) {
-                 at = k;
-                 body();
-               });
-             }});
+    const auto sums =
+        multiply_tile(writer, compute, grid.tile,
+                      {.row = [&](std::size_t i) { return writer.load(from, first_at[i] + at * a_step); },
+                       .column = [&](std::size_t j) { return writer.load(by, second_at[j] + at * b_step); },
+                       .depth =
+                           [&](const std::function<void()>& body) {
+                             writer.loop(arguments.number(depth), [&](Value k) {
+                               at = k;
+                               body();
+                             });
+                           }});
     const Value c_row = arguments.number(result.row), c_column = arguments.number(result.column);
     const Value bias_row = bias ? arguments.number(addend.row) : c_row;
     const Value bias_column = bias ? arguments.number(addend.column) : c_column;
-    for (std::size_t i = 0; i < at_row.size(); ++i) {
-      for (std::size_t j = 0; j < at_column.size(); ++j) {
-        writer.when(at_row[i] < row_count && at_column[j] < column_count, [&] {
-          Value sum = sums[i * at_column.size() + j];
-          if (bias)
-            sum = kernel::rounded(c.dtype, sum) +
-                  writer.load(added, begins[3] + at_row[i] * bias_row + at_column[j] * bias_column);
-          writer.store(into, begins[2] + at_row[i] * c_row + at_column[j] * c_column, sum);
-        });
-      }
-    }
+    each_inside(writer, arguments, grid, place, sums, [&](std::size_t i, std::size_t j, Value sum) {
+      const Value row = place.rows[i], column = place.columns[j];
+      if (bias)
+        sum = kernel::rounded(c.dtype, sum) + writer.load(added, begins[3] + row * bias_row + column * bias_column);
+      writer.store(into, begins[2] + row * c_row + column * c_column, sum);
+    });
   });
-  arguments.launch(emit, threads);
+  arguments.launch(emit, grid.threads());
   return {};
 }
 

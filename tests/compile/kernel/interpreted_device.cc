@@ -22,8 +22,9 @@ std::uint64_t address_of(const Bytes& bytes) { return reinterpret_cast<std::uint
 class Run {
  public:
   Run(const compile::Lowered& lowered, const ir::Program& program, std::span<const reference::Tensor> inputs,
-      const reference::Bindings& bindings)
-      : lowered_(lowered),
+      const reference::Bindings& bindings, const compile::DeviceFacts& facts)
+      : facts_(facts),
+        lowered_(lowered),
         program_(program),
         arena_(bytes_of(lowered.arena.bytes)),
         failures_(lowered.checks.size() * 2 + 1) {
@@ -71,7 +72,11 @@ class Run {
       const auto value = at(address);
       std::memcpy(parameters.data() + offset, &value, sizeof value);
     }
-    KernelLaunch now{.blocks = launch.grid.blocks, .blocks_y = launch.grid.blocks_y, .arguments = {}, .order = order};
+    KernelLaunch now{.blocks = launch.grid.blocks,
+                     .blocks_y = launch.grid.blocks_y,
+                     .arguments = {},
+                     .order = order,
+                     .subgroup_size = facts_.subgroup_size};
     for (const auto offset : launch.offsets) {
       std::uint64_t word = 0;
       std::memcpy(&word, parameters.data() + offset, sizeof word);
@@ -126,6 +131,7 @@ class Run {
     memory_.add(words_.data(), words_.size() * 8);
   }
 
+  const compile::DeviceFacts& facts_;
   const compile::Lowered& lowered_;
   const ir::Program& program_;
   std::vector<Bytes> inputs_, outputs_;
@@ -153,7 +159,7 @@ Result<InterpretedRun> run_interpreted(const ir::Program& program, std::span<con
 
   InterpretedRun result;
   for (const auto& source : lowered.sources) result.kernels.push_back(source.kernel);
-  Run run(lowered, simple, inputs, bindings);
+  Run run(lowered, simple, inputs, bindings, facts);
   for (const auto& command : lowered.commands) {
     if (const auto* launch = std::get_if<compile::Launch>(&command.what))
       run.launch(*launch, order);

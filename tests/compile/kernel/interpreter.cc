@@ -206,7 +206,10 @@ class Block {
     std::mt19937 random(static_cast<std::uint32_t>(x_ * 7 + 1));
     for (bool goes_on = true; goes_on; ++epoch_) {
       if (launch_.order == ThreadOrder::shuffled) std::ranges::shuffle(order, random);
-      for (const auto t : order) run_to_barrier(t);
+      const auto size = static_cast<std::size_t>(launch_.subgroup_size);
+      std::vector<std::vector<std::size_t>> subgroups((threads_.size() + size - 1) / size);
+      for (const auto t : order) subgroups[t / size].push_back(t);
+      for (const auto& subgroup : subgroups) run_to_barrier(subgroup);
       goes_on = !threads_[0].is_done;
       for (const auto& thread : threads_) {
         if (thread.is_done != threads_[0].is_done || thread.next != threads_[0].next)
@@ -223,7 +226,21 @@ class Block {
     int written_in = -1, read_in = -1;
   };
 
-  void run_to_barrier(std::size_t t) {
+  // The threads of a subgroup, which stop at each broadcast for one another.
+  void run_to_barrier(const std::vector<std::size_t>& subgroup) {
+    while (true) {
+      for (const auto t : subgroup) run_to_stop(t);
+      const auto& first = threads_[subgroup[0]];
+      if (first.is_done || kernel_.body[first.next - 1].code != Code::broadcast) return;
+      for (const auto t : subgroup) {
+        if (threads_[t].is_done || threads_[t].next != first.next)
+          fail("a broadcast that not all threads of the subgroup reach");
+      }
+      broadcast(first.next - 1, subgroup);
+    }
+  }
+
+  void run_to_stop(std::size_t t) {
     auto& thread = threads_[t];
     while (!thread.is_done) {
       if (thread.next == kernel_.body.size()) {
@@ -234,7 +251,16 @@ class Block {
     }
   }
 
-  // Whether it was a barrier.
+  void broadcast(std::size_t i, const std::vector<std::size_t>& subgroup) {
+    const auto& now = kernel_.body[i];
+    const auto size = static_cast<std::size_t>(launch_.subgroup_size);
+    if (subgroup.size() != size) fail("a broadcast in a block of no whole number of subgroups");
+    const auto from = subgroup[0] / size * size + now.number;
+    for (const auto t : subgroup)
+      threads_[t].values[i] = threads_[from].values[static_cast<std::size_t>(now.operands[0])];
+  }
+
+  // Whether it was a barrier, or a broadcast.
   bool step(Thread& thread, int t, std::size_t i) {
     const auto& now = kernel_.body[i];
     auto& values = thread.values;
@@ -242,6 +268,7 @@ class Block {
     thread.next = i + 1;
     switch (now.code) {
       case Code::barrier:
+      case Code::broadcast:
         return true;
       case Code::loop:
         values[i] = operand(0);

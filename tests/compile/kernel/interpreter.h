@@ -54,6 +54,7 @@ struct KernelLaunch {
   std::int64_t blocks = 1, blocks_y = 1;
   std::vector<std::uint64_t> arguments;  // a word for each parameter
   ThreadOrder order = ThreadOrder::forward;
+  int subgroup_size = 8;
 };
 
 // Throws std::runtime_error where the kernel does what is undefined: reads memory or shared elements that were never
