@@ -61,6 +61,13 @@ void DeviceProgram::find_dependencies() {
       part[k - begin] = (row(value)[static_cast<std::ptrdiff_t>(k / 64)] & bit(k)) != 0;
     return part;
   };
+  for (const auto* node : collectives_) {
+    const auto ref = program_.operands_of(*node)[0];
+    const auto k = static_cast<std::size_t>(ref.index());
+    auto& of_inputs = collective_inputs_.emplace_back(ref.is_input() ? std::vector<bool>(inputs) : cut(k, 0, inputs));
+    if (ref.is_input()) of_inputs[k] = true;
+    collective_checks_.push_back(ref.is_input() ? std::vector<bool>(checks) : cut(k, inputs, inputs + checks));
+  }
   for (const auto ref : program_.outputs) {
     inputs_of_.push_back(cut(static_cast<std::size_t>(ref.index()), 0, inputs));
     checks_of_.push_back(cut(static_cast<std::size_t>(ref.index()), inputs, inputs + checks));

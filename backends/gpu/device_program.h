@@ -38,6 +38,10 @@ class DeviceProgram : public Executable {
   const std::vector<bool>& inputs_of(std::size_t output) const { return inputs_of_[output]; }
   const std::vector<bool>& checks_of(std::size_t output) const { return checks_of_[output]; }
 
+  // The same of the operand of collectives()[k]; of findings those of the checks alone.
+  const std::vector<bool>& inputs_of_collective(std::size_t k) const { return collective_inputs_[k]; }
+  const std::vector<bool>& checks_of_collective(std::size_t k) const { return collective_checks_[k]; }
+
   // The steps that cannot be done where there is no memory for these outputs, and the outputs that are lost with them,
   // which are marked, too.
   std::vector<bool> without(std::vector<bool>& lost_outputs) const;
@@ -63,6 +67,7 @@ class DeviceProgram : public Executable {
   std::vector<std::pair<std::int64_t, ir::DType>> scalars_;
   std::vector<const ir::Node*> collectives_;              // of program_
   std::vector<std::vector<bool>> inputs_of_, checks_of_;  // per output
+  std::vector<std::vector<bool>> collective_inputs_, collective_checks_;
 };
 
 }  // namespace burn::backends

@@ -44,8 +44,8 @@ Result<std::vector<Adapter>> usable_adapters();
 // By position in usable_adapters(). Errors: FAILED_PRECONDITION with what is missing; NOT_FOUND with what there is.
 Result<Adapter> adapter_at(int index);
 
-// The position of the adapter that a part of its name, in any case, or "uuid=..." tells. Errors: NOT_FOUND with what there
-// is; INVALID_ARGUMENT where several have it.
+// The position of the adapter that a part of its name, in any case, or "uuid=..." tells. Errors: NOT_FOUND with what
+// there is; INVALID_ARGUMENT where several have it.
 Result<int> find_adapter(std::string_view name);
 
 }  // namespace burn::backends::vulkan

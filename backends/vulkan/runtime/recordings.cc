@@ -2,42 +2,9 @@
 
 #include <algorithm>
 
-#include "backends/vulkan/device/pipelines.h"
+#include "backends/vulkan/runtime/recorder.h"
 
 namespace burn::backends::vulkan {
-namespace {
-
-constexpr std::size_t kClearBytes = 16;  // of the record of a word to clear
-
-// Writes dispatches into a command buffer, whose arguments lie in one table.
-class Recorder {
- public:
-  Recorder(Device& device, VkCommandBuffer commands, VkDeviceAddress table)
-      : vk_(device.vk()), layout_(device.pipelines().layout()), commands_(commands), table_(table) {}
-
-  void dispatch(const Dispatch& dispatch) {
-    if (dispatch.pipeline != bound_) vk_.CmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch.pipeline);
-    bound_ = dispatch.pipeline;
-    const VkDeviceAddress arguments = table_ + dispatch.arguments;
-    vk_.CmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof arguments, &arguments);
-    vk_.CmdDispatch(commands_, dispatch.blocks[0], dispatch.blocks[1], dispatch.blocks[2]);
-  }
-
-  void begin_level() {
-    constexpr VkAccessFlags kAll = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
-    add_barrier(vk_, commands_, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kAll, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kAll);
-  }
-
- private:
-  const DeviceFunctions& vk_;
-  const VkPipelineLayout layout_;
-  const VkCommandBuffer commands_;
-  const VkDeviceAddress table_;
-  VkPipeline bound_ = VK_NULL_HANDLE;
-};
-
-}  // namespace
-
 Recordings::Recordings(std::shared_ptr<Timeline> timeline, CommandBuffers& commands, StreamMemory& memory,
                        HostMemory& host, Completions& completions, bool keeps)
     : timeline_(std::move(timeline)),
@@ -74,7 +41,7 @@ Result<Recording> Recordings::take(const VulkanExecutable& program, const std::v
   BURN_TRY(recording.staging, host_.allocate(table_bytes(program, clears)));
   BURN_TRY(recording.table, memory_.allocate(table_bytes(program, clears)));
   BURN_TRY(recording.commands, commands_.begin(once));
-  if (auto status = record(program, left_out, clears, once, recording); !status.ok()) {
+  if (auto status = record(program, left_out, clears, recording); !status.ok()) {
     commands_.give_back(recording.commands);
     return status;
   }
@@ -82,34 +49,12 @@ Result<Recording> Recordings::take(const VulkanExecutable& program, const std::v
 }
 
 Status Recordings::record(const VulkanExecutable& program, const std::vector<bool>& left_out, std::size_t clears,
-                          bool /*once*/, Recording& recording) {
-  auto& device = timeline_->device();
-  const auto bytes = table_bytes(program, clears);
-  if (bytes > 0) {
-    const auto &from = recording.staging->piece(), &to = recording.table->piece();
-    const VkBufferCopy copy{.srcOffset = from.offset, .dstOffset = to.offset, .size = bytes};
-    device.vk().CmdCopyBuffer(recording.commands, from.page->buffer, to.page->buffer, 1, &copy);
-    add_barrier(device.vk(), recording.commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-                VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-  }
-  Recorder recorder(device, recording.commands, recording.table->address());
-  for (std::size_t k = 0; k < clears; ++k)
-    recorder.dispatch({.pipeline = program.system_kernel(SystemKernel::clear_marked),
-                       .arguments = program.table().bytes + kClearBytes * k});
-  if (clears > 0) recorder.begin_level();
-  bool is_first = true;
-  for (const auto& level : program.levels()) {
-    if (!is_first) recorder.begin_level();
-    is_first = false;
-    for (const auto& dispatch : level) {
-      const bool is_left_out = !left_out.empty() && left_out[static_cast<std::size_t>(dispatch.step)];
-      if (!is_left_out) recorder.dispatch(dispatch);
-    }
-  }
-  if (const auto* copy = program.report_copy()) {
-    recorder.begin_level();
-    recorder.dispatch(*copy);
-  }
+                          const Recording& recording) {
+  Recorder recorder(timeline_->device(), recording.commands, recording.table->address());
+  recorder.copy_table(recording.staging->piece(), recording.table->piece(), table_bytes(program, clears));
+  recorder.clear_words(program, clears);
+  recorder.add_levels(program.parts()[0].levels, left_out);
+  recorder.copy_reports(program);
   return commands_.end(recording.commands);
 }
 

@@ -53,8 +53,8 @@ class Recordings {
   };
   using Order = std::list<std::uint64_t>;
 
-  Status record(const VulkanExecutable& program, const std::vector<bool>& left_out, std::size_t clears, bool once,
-                Recording& recording);
+  Status record(const VulkanExecutable& program, const std::vector<bool>& left_out, std::size_t clears,
+                const Recording& recording);
   void drop(Recording recording);
   void drop_oldest();
 

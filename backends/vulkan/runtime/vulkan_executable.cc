@@ -9,7 +9,6 @@
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/pipelines.h"
 #include "base/settings.h"
-#include "compile/codegen/kernels/kernel_target.h"
 #include "compile/lower/hazards.h"
 #include "ir/node_errors.h"
 
@@ -75,17 +74,17 @@ class UsesOfProgram {
   const ir::Program& program_;
 };
 
-// The level of each command: one more than those of all that it waits for.
-std::vector<std::size_t> levels_of(const compile::Lowered& lowered, const ir::Program& program) {
+// The level of each of these commands: one more than those of all that it waits for.
+std::vector<std::size_t> levels_of(std::span<const compile::Command> commands, const UsesOfProgram& uses) {
   constexpr std::size_t kMax = 4096;  // commands: ordering more takes longer than waiting for each
-  std::vector<std::size_t> levels(lowered.commands.size());
+  std::vector<std::size_t> levels(commands.size());
   if (levels.size() > kMax || is_off(Setting::graph_branches)) {
     for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = i;
     return levels;
   }
-  const UsesOfProgram uses(lowered, program);
   std::vector<std::vector<MemoryUse>> all;
-  for (const auto& command : lowered.commands) all.push_back(uses.of(command));
+  all.reserve(commands.size());
+  for (const auto& command : commands) all.push_back(uses.of(command));
   const auto order = compile::order_commands(all);
   for (std::size_t i = 0; i < levels.size(); ++i) {
     for (const auto before : order[i]) levels[i] = std::max(levels[i], levels[static_cast<std::size_t>(before)] + 1);
@@ -104,7 +103,7 @@ Result<std::unique_ptr<VulkanExecutable>> VulkanExecutable::make(const ir::Progr
   const auto plan = compile::make_plan(made->program(), made->options());
   if (setting(Setting::trace).find("plan") != std::string::npos)
     fmt::print(stderr, "{}", to_string(plan, made->program()));
-  compile::kernels::KernelTarget target(made->device_->facts(), made->device_->groups());
+  VulkanTarget target(made->device_->facts(), made->device_->groups());
   BURN_TRY(auto lowered, compile::lower_program(target, made->program(), plan));
   made->set_lowered(std::move(lowered));
   BURN_RETURN_IF_ERROR(made->lay_out());
@@ -114,11 +113,25 @@ Result<std::unique_ptr<VulkanExecutable>> VulkanExecutable::make(const ir::Progr
 Status VulkanExecutable::lay_out() {
   BURN_TRY(system_, device_->pipelines().of(system_kernels()));
   BURN_TRY(const auto kernels, device_->pipelines().of(lowered().sources));
-  const auto levels = levels_of(lowered(), program());
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    if (levels[i] >= levels_.size()) levels_.resize(levels[i] + 1);
-    BURN_TRY(const auto dispatch, dispatch_of(lowered().commands[i], kernels));
-    levels_[levels[i]].push_back(dispatch);
+  const UsesOfProgram uses(lowered(), program());
+  const std::span<const compile::Command> commands(lowered().commands);
+  for (std::size_t begin = 0; begin <= commands.size();) {
+    auto& part = parts_.emplace_back();
+    auto end = begin;
+    for (; end < commands.size() && !part.collective; ++end) {
+      const auto* call = std::get_if<compile::LibraryCall>(&commands[end].what);
+      const auto* collective = call ? host_collective(*call) : nullptr;
+      if (collective) part.collective = *collective;
+    }
+    const auto here = commands.subspan(begin, end - begin - (part.collective ? 1 : 0));
+    const auto levels = levels_of(here, uses);
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      if (levels[i] >= part.levels.size()) part.levels.resize(levels[i] + 1);
+      BURN_TRY(const auto dispatch, dispatch_of(here[i], kernels));
+      part.levels[levels[i]].push_back(dispatch);
+    }
+    if (!part.collective) break;
+    begin = end;
   }
   if (const auto checks = lowered().checks.size(); checks > 0) {
     const std::uint64_t words = kReportBytes / 8 * checks;

@@ -8,6 +8,7 @@
 #include "backends/gpu/device_program.h"
 #include "backends/vulkan/device/device.h"
 #include "backends/vulkan/lower/system_kernels.h"
+#include "backends/vulkan/lower/target.h"
 
 namespace burn::backends::vulkan {
 
@@ -25,13 +26,24 @@ struct TableLayout {
   std::size_t bindings = 0, failures = 0, bytes = 0;  // where they begin; all of it
 };
 
+// Dispatches of one level need not wait for each other; those of the next level wait for all of it.
+using Levels = std::vector<std::vector<Dispatch>>;
+
+// What the device does without the host, and the collective that the host performs then; without a value: none, it is
+// the last part.
+struct ProgramPart {
+  Levels levels;
+  std::optional<HostCollective> collective;
+};
+
 class VulkanExecutable final : public DeviceProgram {
  public:
   // Errors: UNIMPLEMENTED, naming the op and its call site; what the driver says of a kernel.
   static Result<std::unique_ptr<VulkanExecutable>> make(const ir::Program& program, std::shared_ptr<Device> device);
 
-  // Dispatches of one level need not wait for each other; those of the next level wait for all of it.
-  const std::vector<std::vector<Dispatch>>& levels() const { return levels_; }
+  // As many as there are collectives, and one.
+  const std::vector<ProgramPart>& parts() const { return parts_; }
+  bool does_nothing() const { return parts_.size() == 1 && parts_[0].levels.empty(); }
   const TableLayout& table() const { return table_; }
   // The arguments with addresses where `bindings` has them, at `table`, which is as long as table().bindings.
   void write_arguments(const compile::Bindings& bindings, std::byte* table) const;
@@ -52,7 +64,7 @@ class VulkanExecutable final : public DeviceProgram {
 
   const std::shared_ptr<Device> device_;
   std::vector<VkPipeline> system_;
-  std::vector<std::vector<Dispatch>> levels_;
+  std::vector<ProgramPart> parts_;
   std::vector<std::byte> records_;
   std::vector<std::pair<std::size_t, compile::Address>> addresses_;  // where in `records_` each belongs
   std::optional<Dispatch> report_copy_;

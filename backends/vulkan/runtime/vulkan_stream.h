@@ -1,10 +1,10 @@
 // A stream of a Vulkan device: enqueues, and answers from a thread of its own.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <vector>
 
+#include "backends/interrupt.h"
 #include "backends/vulkan/device/host_memory.h"
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/runtime/command_buffers.h"
@@ -26,8 +26,8 @@ class VulkanStream final : public Stream {
   Result<BufferPtr> clone(const BufferPtr& buffer) override;
   Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) override;
   void synchronize(Done done) override;
-  // What has been enqueued is done all the same: a run is refused, not ended.
-  void interrupt() override { interrupted_.store(true, std::memory_order_relaxed); }
+  // What has been enqueued is done all the same: a run is refused, not ended, unless it waits for a group.
+  void interrupt() override { interrupt_.request(); }
 
  private:
   VulkanStream(std::shared_ptr<Timeline> timeline, std::unique_ptr<CommandBuffers> commands,
@@ -49,10 +49,27 @@ class VulkanStream final : public Stream {
     std::vector<HostBlockPtr> reports;
   };
   static Commits bind(const VulkanExecutable& program, const RunArgs& args);
+  // Writes a run's table (TableLayout), and behind it the records of words to clear, at `at`; on the device it is to
+  // lie at `table`. `found`: where checks report; null: nowhere.
+  static void write_table(const VulkanExecutable& program, const RunArgs& args, const std::vector<BufferPtr>& outputs,
+                          VkDeviceAddress arena, const Commits& bound, const SharedBlock* found, VkDeviceAddress table,
+                          std::byte* at);
   // Enqueues a run. `found`: where its checks report, null where there are none.
   Status launch(const std::shared_ptr<Executable>& executable, const RunArgs& args,
                 const std::vector<BufferPtr>& outputs, VkDeviceAddress arena, SharedBlock* found,
                 const std::vector<bool>& left_out);
+
+  // A run with collectives, which the host performs between its parts: waits for the device before each. Where one
+  // fails, all outputs do. Errors: why the run ended before it began; others do not wait for it then.
+  Status launch_in_groups(const VulkanExecutable& program, const RunArgs& args, RunResult& result,
+                          const std::vector<BufferPtr>& outputs, VkDeviceAddress arena, SharedBlock* found);
+  // Takes part in all collectives of a program that is not run, so that no other member waits.
+  void take_part_without(const VulkanExecutable& program, const RunArgs& args, const Status& why);
+  // A copy after what was recorded before, which what is recorded later sees.
+  void copy_beside(VkCommandBuffer commands, const Piece& from, const Piece& to, std::uint64_t bytes) const;
+  // Where an address lies in a run.
+  Piece piece_of(const VulkanExecutable& program, const RunArgs& args, const std::vector<BufferPtr>& outputs,
+                 const compile::Address& address) const;
 
   const std::shared_ptr<Timeline> timeline_;
   const std::shared_ptr<HostMemory> host_;
@@ -60,7 +77,7 @@ class VulkanStream final : public Stream {
   const std::shared_ptr<StreamMemory> memory_;
   const std::unique_ptr<CommandBuffers> commands_;
   VulkanBufferPtr arena_;
-  std::atomic<bool> interrupted_ = false;
+  Interrupt interrupt_;
   Completions completions_;
   std::unique_ptr<Recordings> recordings_;
 };

@@ -7,6 +7,7 @@
 
 #include "backends/failures.h"
 #include "backends/gpu/device_run.h"
+#include "backends/vulkan/runtime/recorder.h"
 #include "backends/vulkan/runtime/vulkan_stream.h"
 #include "ir/node_errors.h"
 
@@ -23,7 +24,7 @@ Result<RunResult> VulkanStream::run(const std::shared_ptr<Executable>& executabl
 
 Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& executable, RunArgs& args) {
   const auto& program = static_cast<const VulkanExecutable&>(*executable);
-  if (interrupted_.load(std::memory_order_relaxed)) return cancelled("the run was cancelled: its session ends");
+  if (interrupt_.is_requested()) return cancelled("the run was cancelled: its session ends");
   add_known_failures(args);
   const auto known = args.failures;
   RunResult result{{}, spread(program.program(), args.failures)};
@@ -38,10 +39,14 @@ Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& execu
       [this](const BufferPtr& input) { return vulkan(input).memory() == memory_.get(); });
   const auto& lowered = program.lowered();
   auto arena = arena_of(lowered.arena.bytes);
-  if (!lowered.commits.empty()) {  // all of it or nothing
+  const bool is_in_groups = !program.collectives().empty();
+  if (!lowered.commits.empty() || is_in_groups) {  // all of it or nothing
     const auto none = std::ranges::find(buffers, nullptr);
-    if (none != buffers.end()) return *result.failures[static_cast<std::size_t>(none - buffers.begin())];
-    if (!arena.ok()) return ir::at_node(arena.status(), program.program().nodes.back());
+    Status missing;
+    if (none != buffers.end()) missing = *result.failures[static_cast<std::size_t>(none - buffers.begin())];
+    if (!arena.ok()) missing = ir::at_node(arena.status(), program.program().nodes.back());
+    if (!missing.ok() && is_in_groups) take_part_without(program, args, missing);
+    if (!missing.ok()) return missing;
   }
   const auto left_out = fail_without_memory(program, buffers, result);
   if (!arena.ok()) {
@@ -53,12 +58,16 @@ Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& execu
   const auto is_failed = [](const Failure& failure) { return failure != nullptr; };
   const bool is_lost = !result.failures.empty() && std::ranges::all_of(result.failures, is_failed);
   name_program(result.failures, known, args.program);
-  if (!is_lost) {
+  if (!is_lost || is_in_groups) {
     std::shared_ptr<SharedBlock> found;
     if (program.findings() > 0) {
       BURN_TRY(found, host_->allocate(kReportBytes * program.findings()));
+      std::ranges::fill(found->bytes(), std::byte{0});
     }
-    BURN_RETURN_IF_ERROR(launch(executable, args, buffers, *arena, found.get(), left_out));
+    if (program.collectives().empty())
+      BURN_RETURN_IF_ERROR(launch(executable, args, buffers, *arena, found.get(), left_out));
+    else
+      BURN_RETURN_IF_ERROR(launch_in_groups(program, args, result, buffers, *arena, found.get()));
     result.outputs = buffers;
     std::shared_ptr<Report> report;
     if (found) {
@@ -135,14 +144,9 @@ VulkanStream::Commits VulkanStream::bind(const VulkanExecutable& program, const 
   return bound;
 }
 
-Status VulkanStream::launch(const std::shared_ptr<Executable>& executable, const RunArgs& args,
-                            const std::vector<BufferPtr>& outputs, VkDeviceAddress arena, SharedBlock* found,
-                            const std::vector<bool>& left_out) {
-  const auto& program = static_cast<const VulkanExecutable&>(*executable);
-  if (program.levels().empty()) return {};
-  const auto bound = bind(program, args);
-  BURN_TRY(auto recording, recordings_->take(program, left_out, bound.clears.size()));
-  const auto table = recording.table->address();
+void VulkanStream::write_table(const VulkanExecutable& program, const RunArgs& args,
+                               const std::vector<BufferPtr>& outputs, VkDeviceAddress arena, const Commits& bound,
+                               const SharedBlock* found, VkDeviceAddress table, std::byte* at) {
   std::vector<compile::DeviceAddress> inputs, made;
   for (const auto& input : args.inputs) inputs.push_back(vulkan(input).address());
   for (const auto& output : outputs) made.push_back(output ? vulkan(output).address() : 0);
@@ -153,18 +157,28 @@ Status VulkanStream::launch(const std::shared_ptr<Executable>& executable, const
   bindings.arena = arena;
   bindings.bindings = table + program.table().bindings;
   bindings.failures = table + program.table().failures;
-  auto* const at = recording.staging->bytes().data();
   program.write_arguments(bindings, at);
-  std::memcpy(at + program.table().bindings, bound.words.data(), 8 * bound.words.size());
+  if (!bound.words.empty()) std::memcpy(at + program.table().bindings, bound.words.data(), 8 * bound.words.size());
   std::memset(at + program.table().failures, 0, program.table().bytes - program.table().failures);
-  if (found) {
+  if (found && program.report_copy()) {
     const auto to = found->piece().address();
     std::memcpy(at + program.report_copy()->arguments + 8, &to, sizeof to);
   }
   for (std::size_t k = 0; k < bound.clears.size(); ++k) {
     const VkDeviceAddress record[2] = {bindings.bindings + bound.clears[k].word, bound.clears[k].report};
-    std::memcpy(at + program.table().bytes + sizeof record * k, record, sizeof record);
+    std::memcpy(at + program.table().bytes + kClearBytes * k, record, sizeof record);
   }
+}
+
+Status VulkanStream::launch(const std::shared_ptr<Executable>& executable, const RunArgs& args,
+                            const std::vector<BufferPtr>& outputs, VkDeviceAddress arena, SharedBlock* found,
+                            const std::vector<bool>& left_out) {
+  const auto& program = static_cast<const VulkanExecutable&>(*executable);
+  if (program.does_nothing()) return {};
+  const auto bound = bind(program, args);
+  BURN_TRY(auto recording, recordings_->take(program, left_out, bound.clears.size()));
+  write_table(program, args, outputs, arena, bound, found, recording.table->address(),
+              recording.staging->bytes().data());
   const bool is_for_one_run = !left_out.empty() || !bound.clears.empty();
   BURN_RETURN_IF_ERROR(recordings_->submit(executable, std::move(recording), is_for_one_run));
   if (!bound.reports.empty()) completions_.add([reports = bound.reports](const Status&) {});

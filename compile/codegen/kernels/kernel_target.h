@@ -6,7 +6,7 @@
 
 namespace burn::compile::kernels {
 
-class KernelTarget final : public Target {
+class KernelTarget : public Target {
  public:
   KernelTarget(const DeviceFacts& facts, GroupMemo& groups) : facts_(facts), groups_(groups) {}
 

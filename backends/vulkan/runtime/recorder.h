@@ -1,0 +1,39 @@
+// Writes the commands of a run into a command buffer.
+#pragma once
+
+#include <vector>
+
+#include "backends/vulkan/device/host_memory.h"
+#include "backends/vulkan/runtime/command_buffers.h"
+#include "backends/vulkan/runtime/vulkan_executable.h"
+
+namespace burn::backends::vulkan {
+
+inline constexpr std::size_t kClearBytes = 16;  // of the record of a word to clear (SystemKernel::clear_marked)
+
+// Arguments of all dispatches lie in one table.
+class Recorder {
+ public:
+  Recorder(Device& device, VkCommandBuffer commands, VkDeviceAddress table);
+
+  // The table as the host has written it; dispatches that are recorded later see it.
+  void copy_table(const Piece& from, const Piece& to, std::size_t bytes);
+  // Of so many records behind the table of a program.
+  void clear_words(const VulkanExecutable& program, std::size_t clears);
+  // Without the steps that are marked, where any are. Dispatches that are recorded later see what these write.
+  void add_levels(const Levels& levels, const std::vector<bool>& left_out);
+  // What checks have found by then.
+  void copy_reports(const VulkanExecutable& program);
+
+ private:
+  void dispatch(const Dispatch& dispatch);
+  void end_level();
+
+  const DeviceFunctions& vk_;
+  const VkPipelineLayout layout_;
+  const VkCommandBuffer commands_;
+  const VkDeviceAddress table_;
+  VkPipeline bound_ = VK_NULL_HANDLE;
+};
+
+}  // namespace burn::backends::vulkan
