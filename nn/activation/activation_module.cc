@@ -21,7 +21,7 @@ Value RRelu::apply(const Value& x, const Site& site) const {
 }
 
 Value PRelu::apply(const Value& x, const Site& site) const {
-  return client::prelu(x, detail::held(alpha.slot(), "PRelu: alpha", site), site);
+  return client::prelu(x, detail::held(alpha, "PRelu: alpha", site), site);
 }
 
 PRelu PReluConfig::init(const Device& device) const {

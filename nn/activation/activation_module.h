@@ -189,4 +189,14 @@ struct ActivationConfig {
   Activation init(const Device& device) const;
 };
 
+// The same as a field of a configuration, of which the kind alone may be said: .activation = "relu", and in JSON
+// "activation": "relu".
+struct AnyActivationConfig : ActivationConfig {
+  AnyActivationConfig(const char* kind) { this->kind = kind; }                           // NOLINT: implicit on purpose
+  AnyActivationConfig(std::string kind) { this->kind = std::move(kind); }                // NOLINT
+  AnyActivationConfig(ActivationConfig config) : ActivationConfig(std::move(config)) {}  // NOLINT
+
+  void set_from_name(std::string name) { *this = AnyActivationConfig{std::move(name)}; }
+};
+
 }  // namespace burn::nn

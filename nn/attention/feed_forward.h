@@ -1,8 +1,7 @@
 // The part of a transformer's layer that sees one position at a time.
 #pragma once
 
-#include <string>
-
+#include "nn/activation/activation_module.h"
 #include "nn/layer/dropout.h"
 #include "nn/layer/linear.h"
 #include "nn/module/forward.h"
@@ -13,8 +12,8 @@ namespace burn::nn {
 struct PositionWiseFeedForward {
   Linear linear_inner, linear_outer;
   Dropout dropout;
-  std::string activation = "gelu";  // gelu, gelu_approximate, relu, silu
-  BURN_MODULE(PositionWiseFeedForward, linear_inner, linear_outer, dropout)
+  Activation activation = Gelu{};
+  BURN_MODULE(PositionWiseFeedForward, linear_inner, linear_outer, dropout, activation)
 
   // Shapes: [..., d_model] -> the same. Errors: another last dim.
   BURN_FORWARD_ANY_RANK(nullptr, 1)
@@ -25,10 +24,11 @@ struct PositionWiseFeedForwardConfig {
   std::int64_t d_model = 0, d_ff = 0;
   double dropout = 0.1;
   Initializer initializer = default_initializer();
-  std::string activation = "gelu";
+  AnyActivationConfig activation = "gelu";  // any, also those that change the width (glu, swi_glu)
   BURN_CONFIG(PositionWiseFeedForwardConfig, d_model, d_ff, dropout, initializer, activation)
 
-  PositionWiseFeedForward init(const Device& device) const;  // Errors: sizes below 1, an unknown activation.
+  PositionWiseFeedForward init(
+      const Device& device) const;  // Errors: sizes below 1; an unknown activation, or one that does not take d_ff.
 };
 
 }  // namespace burn::nn

@@ -2,8 +2,7 @@
 // another.
 #pragma once
 
-#include <string>
-
+#include "nn/activation/activation_module.h"
 #include "nn/attention/attention.h"
 #include "nn/attention/feed_forward.h"
 #include "nn/module/checks.h"
@@ -20,7 +19,7 @@ struct TransformerConfig {
   double dropout = 0.1;
   bool norm_first = false, quiet_softmax = false;
   Initializer initializer = default_initializer();
-  std::string activation = "gelu";
+  AnyActivationConfig activation = "gelu";  // any
   double layer_norm_eps = 1e-5;
   BURN_CONFIG(TransformerConfig, d_model, d_ff, n_heads, n_layers, dropout, norm_first, quiet_softmax, initializer,
               activation, layer_norm_eps)

@@ -19,7 +19,7 @@ Layer make(const detail::ConvSizes<N>& sizes, const Config& config, const Device
 template <typename Layer>
 client::Value convolve(const Layer& layer, const client::Value& x, int rank, const client::Site& site) {
   detail::check_rank("conv", x, rank, site);
-  const client::Value& weight = detail::held(layer.weight.slot(), "Conv: weight", site);
+  const client::Value weight = detail::held(layer.weight, "Conv: weight", site);
   if (const auto channels = weight.dim(1) * layer.groups; x.dim(1) != channels) {
     client::fail(
         "conv: the layer takes " + std::to_string(channels) + " channels, the input is " + ir::to_string(x.type()),
@@ -32,7 +32,8 @@ client::Value convolve(const Layer& layer, const client::Value& x, int rank, con
                          .pad_end = padding.end,
                          .dilation = ir::Dims{std::span{layer.dilation}},
                          .groups = layer.groups};
-  return client::conv(x, weight, layer.bias ? &layer.bias->slot().value : nullptr, options, site);
+  const auto bias = detail::held_if_any(layer.bias, site);
+  return client::conv(x, weight, detail::pointer_to(bias), options, site);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Layer make(const detail::ConvSizes<N>& sizes, const Sizes<N>& padding, const Siz
 template <typename Layer>
 client::Value convolve(const Layer& layer, const client::Value& x, int rank, const client::Site& site) {
   detail::check_rank("conv_transpose", x, rank, site);
-  const client::Value& weight = detail::held(layer.weight.slot(), "ConvTranspose: weight", site);
+  const client::Value weight = detail::held(layer.weight, "ConvTranspose: weight", site);
   if (x.dim(1) != weight.dim(0)) {
     client::fail("conv_transpose: the layer takes " + std::to_string(weight.dim(0)) + " channels, the input is " +
                      ir::to_string(x.type()),
@@ -48,8 +48,9 @@ client::Value convolve(const Layer& layer, const client::Value& x, int rank, con
                          .pad_end = padding,
                          .dilation = ir::Dims{std::span{layer.dilation}},
                          .groups = layer.groups};
-  return client::conv_transpose(x, weight, layer.bias ? &layer.bias->slot().value : nullptr, options,
-                                ir::Dims{std::span{layer.padding_out}}, site);
+  const auto bias = detail::held_if_any(layer.bias, site);
+  return client::conv_transpose(x, weight, detail::pointer_to(bias), options, ir::Dims{std::span{layer.padding_out}},
+                                site);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ DeformConv2d DeformConv2dConfig::init(const Device& device) const {
 client::Value DeformConv2d::apply(const client::Value& x, const client::Value& offset, const client::Value* mask,
                                   const client::Site& site) const {
   detail::check_rank("deform_conv2d", x, 4, site);
-  const client::Value& filters = detail::held(weight.slot(), "DeformConv2d: weight", site);
+  const client::Value filters = detail::held(weight, "DeformConv2d: weight", site);
   const auto pads = detail::resolve_padding(padding.kind, padding.begin, padding.end, x.shape(),
                                             {filters.shape().span().subspan(2), stride, dilation});
   if (!pads.is_symmetric()) {
@@ -50,7 +50,8 @@ client::Value DeformConv2d::apply(const client::Value& x, const client::Value& o
                                   .dilation = dilation,
                                   .weight_groups = weight_groups,
                                   .offset_groups = offset_groups};
-  return client::deform_conv2d(x, offset, filters, mask, bias ? &bias->slot().value : nullptr, options, site);
+  const auto shift = detail::held_if_any(bias, site);
+  return client::deform_conv2d(x, offset, filters, mask, detail::pointer_to(shift), options, site);
 }
 
 }  // namespace burn::nn

@@ -1,6 +1,8 @@
 // A table of vectors, looked up by number.
 #pragma once
 
+#include <optional>
+
 #include "nn/module/forward.h"
 #include "nn/module/initializer.h"
 #include "nn/module/module.h"
@@ -14,8 +16,9 @@ client::Value embedding(const client::Value& table, const client::Value& indices
 }  // namespace detail
 
 struct Embedding {
-  Param<2> weight;      // [n_embedding, d_model]
-  bool sparse = false;  // whether the weight's gradient is sparse
+  Param<2> weight;                              // [n_embedding, d_model]
+  bool sparse = false;                          // whether the weight's gradient is sparse
+  std::optional<std::int64_t> padding_index{};  // the row that gradients pass by
   BURN_MODULE(Embedding, weight)
 
   // Shapes: [...] -> [..., d_model]. An index outside the table is an error of the run.
@@ -31,9 +34,11 @@ struct EmbeddingConfig {
   // batch uses a few rows. What Adam remembers of the other rows stays as it is, as in PyTorch's SparseAdam. Where the
   // weight has other uses as well (an output layer tied to it), the gradient is dense.
   bool sparse = false;
-  BURN_CONFIG(EmbeddingConfig, n_embedding, d_model, initializer, sparse)
+  // A row for padding: zeros at first, and not trained. Negative counts from the end.
+  std::optional<std::int64_t> padding_index{};
+  BURN_CONFIG(EmbeddingConfig, n_embedding, d_model, initializer, sparse, padding_index)
 
-  Embedding init(const Device& device) const;  // Errors: a size below 1.
+  Embedding init(const Device& device) const;  // Errors: a size below 1; a padding index outside the table.
 };
 
 }  // namespace burn::nn

@@ -1,18 +1,29 @@
 // A fully connected layer.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "nn/module/forward.h"
 #include "nn/module/initializer.h"
 #include "nn/module/module.h"
 
+namespace burn::client {
+
+constexpr std::array<std::string_view, 2> enum_names(LinearLayout) { return {"row", "col"}; }
+
+}  // namespace burn::client
+
 namespace burn::nn {
 
-// y = x weight + bias. The weight is not transposed.
+using client::LinearLayout;
+
+// y = x weight + bias.
 struct Linear {
-  Param<2> weight;                 // [d_input, d_output]
+  Param<2> weight;                 // [d_input, d_output]; of LinearLayout::col [d_output, d_input]
   std::optional<Param<1>> bias{};  // [d_output]
+  LinearLayout layout = LinearLayout::row;
   BURN_MODULE(Linear, weight, bias)
 
   // Shapes: [..., d_input] -> [..., d_output]. Errors: another last dim.
@@ -25,7 +36,9 @@ struct LinearConfig {
   std::int64_t d_input = 0, d_output = 0;
   bool bias = true;
   Initializer initializer = default_initializer();  // of weight and bias
-  BURN_CONFIG(LinearConfig, d_input, d_output, bias, initializer)
+  // How the weight lies in memory. In records it is [d_input, d_output] either way, so each loads the other's.
+  LinearLayout layout = LinearLayout::row;
+  BURN_CONFIG(LinearConfig, d_input, d_output, bias, initializer, layout)
 
   // Errors: a size below 1.
   Linear init(const Device& device) const;

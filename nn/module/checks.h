@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -11,10 +12,16 @@ namespace burn::nn::detail {
 
 // A layer's tensor, for its forward(). Errors (thrown): "Linear: weight: the tensor is empty: ...": the layer was
 // default-constructed, moved from, or left out of the initializer of the module that has it.
-inline const client::Value& held(const Slot& slot, const char* name, const client::Site& site) {
-  client::fail_if_empty(slot.value, name, site);
-  return slot.value;
+inline client::Value held(const ParamBase& param, const char* name, const client::Site& site) {
+  client::fail_if_empty(param.slot().value, name, site);
+  return param.value(site);
 }
+// That of a layer's optional parameter, or none.
+template <typename OptionalParam>
+std::optional<client::Value> held_if_any(const OptionalParam& param, const client::Site& site) {
+  return param ? std::optional{param->value(site)} : std::nullopt;
+}
+inline const client::Value* pointer_to(const std::optional<client::Value>& value) { return value ? &*value : nullptr; }
 
 // For the apply() of a layer. Errors (thrown): an empty tensor; one of another rank, or of a lower one: "conv2d: f32[3]
 // has rank 1, must be 4".

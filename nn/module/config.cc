@@ -89,6 +89,7 @@ JsonReader JsonReader::parse(std::string_view text, const std::string& source) {
 }
 
 bool JsonReader::is_null() const { return as_value(value_).is_null(); }
+bool JsonReader::is_string() const { return as_value(value_).is_string(); }
 
 std::int64_t JsonReader::integer() const {
   const auto& value = as_value(value_);

@@ -62,6 +62,7 @@ class JsonReader {
   // Throws burn::Error naming `source` and the place of a syntax error.
   static JsonReader parse(std::string_view text, const std::string& source);
   bool is_null() const;
+  bool is_string() const;
   // Each throws when the value is of another type, naming the path ("conv1.kernel_size[0]").
   std::int64_t integer() const;
   double number() const;
@@ -134,6 +135,9 @@ void to_json(JsonWriter& json, const T& value) {
 template <typename T>
 void from_json(const JsonReader& json, T& value) {
   if constexpr (Config<T>) {
+    if constexpr (requires { value.set_from_name(std::string{}); }) {  // a text instead of an object
+      if (json.is_string()) return value.set_from_name(json.string());
+    }
     std::vector<std::string_view> names;
     value.for_each_field([&](std::string_view name, auto& field) {
       names.push_back(name);

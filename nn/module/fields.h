@@ -149,7 +149,7 @@ void visit_module(ModuleVisitor& visitor, std::string_view name, M& module) {
 
 template <int D, Kind K>
 void visit_kind(ModuleVisitor& visitor, std::string_view name, Param<D, K>& field) {
-  visitor.slot(name, field.slot());
+  visitor.param(name, field);
 }
 template <int D>
 void visit_kind(ModuleVisitor& visitor, std::string_view name, RunningState<D>& field) {

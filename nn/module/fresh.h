@@ -24,9 +24,13 @@ M fresh(const M& module) {
 template <int D, Kind K>
 Param<D, K> fresh(const Param<D, K>& param) {
   Param<D, K> copy = param;
-  if (!copy.slot().value.has_value()) return copy;
-  copy.slot().id = new_param_id();
-  copy.slot().put(copy.slot().value.inner(), copy.slot().value.is_autodiff());
+  const auto renew = [](Slot& slot) {
+    if (!slot.value.has_value()) return;
+    slot.id = new_param_id();
+    slot.put(slot.value.inner(), slot.value.is_autodiff());
+  };
+  renew(copy.slot());
+  for (auto& slot : copy.adapter().slots) renew(slot);
   return copy;
 }
 

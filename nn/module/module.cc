@@ -23,16 +23,16 @@ const char* kind_name(ir::DType dtype) {
 }
 
 // A record may have other digits than the module, but not numbers of another kind: what they were meant for is unknown.
-void check_fits(const std::string& path, const Slot& slot, const TensorData& data, const char* module_name) {
+void check_fits(const std::string& path, const ir::TensorType& type, const TensorData& data, const char* module_name) {
   const auto complain = [&](const std::string& why) {
-    throw Error(StatusCode::invalid_argument, "load_record: tensor \"" + path + "\" is " +
-                                                  ir::to_string(slot.value.type()) + " in " + module_name + " but " +
-                                                  ir::to_string(data.type()) + " in the record" + why);
+    throw Error(StatusCode::invalid_argument, "load_record: tensor \"" + path + "\" is " + ir::to_string(type) +
+                                                  " in " + module_name + " but " + ir::to_string(data.type()) +
+                                                  " in the record" + why);
   };
-  if (data.shape() != slot.value.shape()) complain("");
-  const std::string wanted = kind_name(slot.value.dtype()), given = kind_name(data.dtype());
+  if (data.shape() != type.shape) complain("");
+  const std::string wanted = kind_name(type.dtype), given = kind_name(data.dtype());
   if (wanted != given) complain(": it takes " + wanted + " numbers of any precision, not " + given);
-  const auto dtype = slot.value.dtype();
+  const auto dtype = type.dtype;
   if (given == Int::kName && dtype != data.dtype() &&
       data.convert_dtype(dtype).to_vec_as<std::int64_t>() != data.to_vec_as<std::int64_t>()) {
     complain(": not all of its numbers fit");
@@ -91,10 +91,15 @@ TensorData find_in(const Record& record, const std::vector<std::string>& paths, 
 
 }  // namespace
 
+client::Value for_record(const Slot& slot) {
+  return slot.mapping ? slot.mapping->save(slot.value.inner()) : slot.value;
+}
+
 Record record_of(const ModuleWalk& walk) {
   std::vector<Record::Read> reads;
-  for_each_slot(
-      walk, [&](const std::string& path, Slot& slot) { reads.emplace_back(path, client::to_data_async(slot.value)); });
+  for_each_slot(walk, [&](const std::string& path, Slot& slot) {
+    reads.emplace_back(path, client::to_data_async(for_record(slot)));
+  });
   Record record;
   record.insert_reads(std::move(reads));
   return record;
@@ -106,20 +111,24 @@ Record::Source source_of(std::string name, const client::Value& value) {
 
 Record snapshot_of(const ModuleWalk& walk) {
   std::vector<Record::Source> sources;
-  for_each_slot(walk, [&](const std::string& path, Slot& slot) { sources.push_back(source_of(path, slot.value)); });
+  for_each_slot(walk,
+                [&](const std::string& path, Slot& slot) { sources.push_back(source_of(path, for_record(slot))); });
   Record record;
   record.insert_sources(std::move(sources));
   return record;
 }
 
-void load_record(const ModuleWalk& walk, const Record& record, const char* module_name) {
+void load_record(const ModuleWalk& walk, const Record& record, const char* module_name, const TakesPart& only) {
   std::set<std::string> used;
   for_each_slot_with_paths(walk, [&](const std::vector<std::string>& paths, Slot& slot) {
+    if (only && !only(slot, paths)) return;
     const TensorData data = find_in(record, paths, slot, module_name);
-    check_fits(paths.front(), slot, data, module_name);
+    // What is saved of it now has the shape that a record needs; it is not computed.
+    check_fits(paths.front(), for_record(slot).type(), data, module_name);
     const auto dtype = slot.value.dtype();
     const Device device{slot.value.device()};
-    slot.put(client::from_data(data, {device, dtype}, dtype), slot.value.is_autodiff());
+    const auto loaded = client::from_data(data, {device, dtype}, dtype);
+    slot.put(slot.mapping ? slot.mapping->load(loaded) : loaded, slot.value.is_autodiff());
     used.insert(paths.begin(), paths.end());
   });
   for (const auto& name : record.names()) {
@@ -142,6 +151,17 @@ Record read_record_of(const ModuleWalk& walk) {
   auto record = record_of(walk);
   record.wait();
   return record;
+}
+
+void collect_devices(const ModuleWalk& walk, std::vector<Device>& devices) {
+  for_each_slot(walk, [&](const std::string&, Slot& slot) {
+    const Device device{slot.value.device(), slot.value.is_autodiff()};
+    const auto known = std::ranges::find(devices, device.inner(), [](const Device& other) { return other.inner(); });
+    if (known == devices.end())
+      devices.push_back(device);
+    else if (device.is_autodiff())
+      *known = device;
+  });
 }
 
 void move_to(const ModuleWalk& walk, const Device& device) {
@@ -210,6 +230,13 @@ void capture_slots(client::CaptureState& state, const ModuleWalk& walk) {
     Teller(client::CaptureState& state, const ModuleWalk& walk) : state_(state), walk_(walk) {}
     void enter(std::string_view, std::string_view) override {}
     void leave() override {}
+    void param(std::string_view name, ParamBase& param) override {
+      if (param.is_adapted()) {
+        state_.word(reinterpret_cast<std::uintptr_t>(param.adapter().how.get()));
+        state_.keep(param.adapter().how);
+      }
+      ModuleVisitor::param(name, param);
+    }
     void slot(std::string_view, Slot& slot) override {
       const auto* first = slot.value.has_value() ? firsts_.find_or_add(slot) : nullptr;
       if (first != nullptr) {

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "client/tensor/tensor.h"
 
@@ -14,6 +18,15 @@ namespace burn {
 using ParamId = std::uint64_t;
 ParamId new_param_id();
 
+namespace nn {
+class Reparameterization;  // nn/module/reparameterization.h
+
+// How the numbers of a parameter differ in a record: `save` makes those of the record, `load` undoes it.
+struct RecordMapping {
+  std::function<client::Value(const client::Value&)> load, save;
+};
+}  // namespace nn
+
 // A tensor in a module, without its rank and kind: what visitors, records and optimizers work on.
 struct Slot {
   enum class Role { parameter, state };  // state: kept in records, not optimized (running statistics)
@@ -21,6 +34,7 @@ struct Slot {
   ParamId id = 0;
   client::Value value;
   bool is_frozen = false;  // gradients pass it by; what is remembered where there is no tape to tell
+  std::shared_ptr<const nn::RecordMapping> mapping{};  // null: a record has the numbers as they are
 
   bool is_trainable() const { return role == Role::parameter && value.is_tracked(); }
   // Whether it is a leaf of the tape wherever there is one.
@@ -48,11 +62,39 @@ struct Slot {
   }
 };
 
+// Further parameters from which a parameter's tensor is computed, together with its own (apply_lora).
+struct Adapter {
+  std::shared_ptr<const nn::Reparameterization> how;  // null: there are none
+  std::vector<Slot> slots;                            // in the order of how->adapter_names()
+};
+
+// A parameter without its rank and kind. What a layer computes with is value(); slot() holds the parameter's own
+// numbers, which it is the same as without an adapter.
+class ParamBase {
+ public:
+  ParamId id() const { return slot_.id; }
+  Slot& slot() { return slot_; }
+  const Slot& slot() const { return slot_; }
+  Adapter& adapter() { return adapter_; }
+  const Adapter& adapter() const { return adapter_; }
+  bool is_adapted() const { return adapter_.how != nullptr; }
+  client::Value value(const client::Site& site) const { return is_adapted() ? adapted(site) : slot_.value; }
+
+ protected:
+  ParamBase() = default;
+  Slot slot_;
+
+ private:
+  client::Value adapted(const client::Site& site) const;
+
+  Adapter adapter_;
+};
+
 // A parameter. On an autodiff device it is a leaf of the tape unless it is frozen, by no_grad() of its module or here.
 // A copy is the same parameter: two places of one module that hold copies are trained as one. To change one of them
 // alone (set_require_grad) is an error of the next walk over the module.
 template <int D, Kind K = Float>
-class Param {
+class Param : public ParamBase {
  public:
   Param() = default;
   Param(const Tensor<D, K>& initial) {  // NOLINT: implicit
@@ -66,19 +108,25 @@ class Param {
   // Errors (thrown): there is none, as the module was default-constructed, moved from, or left out of an initializer.
   Tensor<D, K> val(Loc where = Loc::current()) const {
     client::fail_if_empty(slot_.value, "parameter", at(where));
-    return Tensor<D, K>{slot_.value};
+    return Tensor<D, K>{value(at(where))};
   }
-  ParamId id() const { return slot_.id; }
+  // The same parameter, whose numbers are save(numbers) in records and load(those) when they are loaded. Each gives a
+  // tensor of rank D; load(save(x)) has the shape of x.
+  Param with_record_mappers(std::function<Tensor<D, K>(const Tensor<D, K>&)> load,
+                            std::function<Tensor<D, K>(const Tensor<D, K>&)> save) const {
+    const auto untyped = [](std::function<Tensor<D, K>(const Tensor<D, K>&)> f) {
+      return [f = std::move(f)](const client::Value& x) { return f(Tensor<D, K>{x}).value(); };
+    };
+    Param copy = *this;
+    copy.slot_.mapping = std::make_shared<const nn::RecordMapping>(
+        nn::RecordMapping{untyped(std::move(load)), untyped(std::move(save))});
+    return copy;
+  }
   Param set_require_grad(bool wanted) const {
     Param copy = *this;
     if (slot_.value.has_value()) copy.slot_.set_require_grad(wanted);
     return copy;
   }
-  Slot& slot() { return slot_; }
-  const Slot& slot() const { return slot_; }
-
- private:
-  Slot slot_;
 };
 
 // A statistic that forward() itself renews in training (BatchNorm), hence writable in a const module. A copy has its

@@ -7,6 +7,23 @@
 #include "base/error.h"
 
 namespace burn {
+namespace {
+
+std::vector<ParamGroup::Predicate> predicates_of(const std::vector<std::string>& patterns) {
+  std::vector<ParamGroup::Predicate> predicates;
+  for (const auto& pattern : patterns) {
+    try {
+      predicates.emplace_back([compiled = std::regex{pattern}](std::string_view path) {
+        return std::regex_search(path.begin(), path.end(), compiled);
+      });
+    } catch (const std::regex_error& error) {
+      throw Error(StatusCode::invalid_argument, "ParamGroup: \"" + pattern + "\" is no pattern: " + error.what());
+    }
+  }
+  return predicates;
+}
+
+}  // namespace
 
 ParamGroup ParamGroup::all() {
   return ParamGroup{[](ParamId, std::string_view) { return true; }};
@@ -32,21 +49,20 @@ ParamGroup ParamGroup::from_any_predicates(std::vector<Predicate> predicates) {
   });
 }
 
+ParamGroup ParamGroup::from_predicates(std::vector<Predicate> predicates) {
+  return from_predicate([predicates = std::move(predicates)](std::string_view path) {
+    return std::ranges::all_of(predicates, [&](const Predicate& holds) { return holds(path); });
+  });
+}
+
 ParamGroup ParamGroup::from_regex(const std::string& pattern) { return from_any_regexes({pattern}); }
 
 ParamGroup ParamGroup::from_any_regexes(const std::vector<std::string>& patterns) {
-  std::vector<std::regex> compiled;
-  for (const auto& pattern : patterns) {
-    try {
-      compiled.emplace_back(pattern);
-    } catch (const std::regex_error& error) {
-      throw Error(StatusCode::invalid_argument, "ParamGroup: \"" + pattern + "\" is no pattern: " + error.what());
-    }
-  }
-  return from_predicate([compiled = std::move(compiled)](std::string_view path) {
-    return std::ranges::any_of(
-        compiled, [&](const std::regex& pattern) { return std::regex_search(path.begin(), path.end(), pattern); });
-  });
+  return from_any_predicates(predicates_of(patterns));
+}
+
+ParamGroup ParamGroup::from_regexes(const std::vector<std::string>& patterns) {
+  return from_predicates(predicates_of(patterns));
 }
 
 ParamGroup ParamGroup::from_ids(std::vector<ParamId> ids) {

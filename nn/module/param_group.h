@@ -26,10 +26,12 @@ class ParamGroup {
   static ParamGroup from_paths(std::vector<std::string> paths);
   static ParamGroup from_predicate(Predicate holds);
   static ParamGroup from_any_predicates(std::vector<Predicate> predicates);
+  static ParamGroup from_predicates(std::vector<Predicate> predicates);  // all of them hold
   // Paths in which the pattern (ECMAScript) is found: all of it where it begins with ^ and ends with $. Errors
   // (thrown): no such pattern.
   static ParamGroup from_regex(const std::string& pattern);
   static ParamGroup from_any_regexes(const std::vector<std::string>& patterns);
+  static ParamGroup from_regexes(const std::vector<std::string>& patterns);  // all of them are found
   static ParamGroup from_ids(std::vector<ParamId> ids);
   // Those of a module that is part of another: its copies share their ids.
   template <Module M>
@@ -85,11 +87,21 @@ Record into_record_group(const M& module, const ParamGroup& group) {
   std::vector<std::pair<std::string, std::future<TensorData>>> reads;  // all under way before one is waited for
   for_each_slot_with_paths(const_cast<M&>(module).walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
     if (const auto* path = group.first_match(slot.id, paths))
-      reads.emplace_back(*path, client::to_data_async(slot.value));
+      reads.emplace_back(*path, client::to_data_async(for_record(slot)));
   });
   Record record;
   for (auto& [path, data] : reads) record.insert(path, data.get());
   return record;
+}
+// The module with the record's numbers in the tensors of a group; the others stay as they are. Errors (thrown): as of
+// module.load_record(), of the group.
+template <Module M>
+M load_record_group(const M& module, const Record& record, const ParamGroup& group) {
+  M copy = module;
+  load_record(copy.walk(), record, M::module_name(), [&](const Slot& slot, const std::vector<std::string>& paths) {
+    return group.first_match(slot.id, paths) != nullptr;
+  });
+  return copy;
 }
 
 }  // namespace nn

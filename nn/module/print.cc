@@ -1,4 +1,5 @@
 // A module as text: a tree with the parameter count of each module and the type of each tensor.
+#include <algorithm>
 #include <map>
 #include <ostream>
 #include <set>
@@ -12,6 +13,8 @@ namespace {
 
 class PrintVisitor : public ModuleVisitor {
  public:
+  explicit PrintVisitor(const DisplaySettings& settings) : settings_(settings) {}
+
   void enter(std::string_view name, std::string_view type) override {
     lines_.push_back(
         {open_.size(), name.empty() ? std::string{type} : std::string{name} + ": " + std::string{type}, true, 0, {}});
@@ -30,6 +33,7 @@ class PrintVisitor : public ModuleVisitor {
       append(name);
       const auto [first, is_first] = first_path_.try_emplace(slot.id, path_);
       if (!is_first) text += ", tied to " + first->second;
+      if (settings_.param_ids) text += ", id " + std::to_string(slot.id);
       path_.resize(length);
       for (const auto& open : open_) {
         auto& line = lines_[open.line];
@@ -41,8 +45,10 @@ class PrintVisitor : public ModuleVisitor {
 
   void write(std::ostream& out) const {
     for (const auto& line : lines_) {
-      out << std::string(2 * line.depth, ' ') << line.text;
-      if (line.is_module) out << " (" << line.params << " parameters)";
+      if (settings_.depth && line.depth >= *settings_.depth) continue;
+      if (!line.is_module && !settings_.tensors) continue;
+      out << std::string(static_cast<std::size_t>(std::max(settings_.indentation, 0)) * line.depth, ' ') << line.text;
+      if (line.is_module && settings_.num_parameters) out << " (" << line.params << " parameters)";
       out << '\n';
     }
   }
@@ -64,6 +70,7 @@ class PrintVisitor : public ModuleVisitor {
     path_ += name;
   }
 
+  const DisplaySettings settings_;
   std::vector<Line> lines_;
   std::vector<Open> open_;
   std::string path_;
@@ -72,8 +79,8 @@ class PrintVisitor : public ModuleVisitor {
 
 }  // namespace
 
-void print(std::ostream& out, const ModuleWalk& walk) {
-  PrintVisitor visitor;
+void print(std::ostream& out, const ModuleWalk& walk, const DisplaySettings& settings) {
+  PrintVisitor visitor{settings};
   walk(visitor);
   visitor.write(out);
 }

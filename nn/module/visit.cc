@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "client/tensor/untyped.h"
 #include "nn/module/module.h"
+#include "nn/module/reparameterization.h"
 #include "nn/module/tied.h"
 
 namespace burn::nn {
@@ -138,6 +139,15 @@ class UnnamedVisitor final : public ModuleVisitor {
 };
 
 }  // namespace
+
+void ModuleVisitor::param(std::string_view name, ParamBase& param) {
+  slot(name, param.slot());
+  if (!param.is_adapted()) return;
+  auto& [how, slots] = param.adapter();
+  enter(name, how->name());
+  for (std::size_t i = 0; i < slots.size(); ++i) slot(how->adapter_names()[i], slots[i]);
+  leave();
+}
 
 void for_each_slot(const ModuleWalk& walk, const std::function<void(const std::string&, Slot&)>& body) {
   PlaceVisitor visitor;

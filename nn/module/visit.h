@@ -22,6 +22,8 @@ class ModuleVisitor {
   virtual void enter(std::string_view name, std::string_view type) = 0;
   virtual void leave() = 0;
   virtual void slot(std::string_view name, Slot& slot) = 0;  // a Param or RunningState
+  // A Param: its slot, and those of its adapter between enter() and leave(), if nothing else is said.
+  virtual void param(std::string_view name, ParamBase& param);
   virtual void training(Training&) {}
   virtual void tensor(client::Value&) {}  // a plain Tensor: neither trained nor recorded, but moved with the module
 };
@@ -49,9 +51,12 @@ Record record_of(const ModuleWalk& walk);
 Record snapshot_of(const ModuleWalk& walk);
 // A tensor as a part of such a record.
 Record::Source source_of(std::string name, const client::Value& value);
+// A tensor of a module as a record has it (Param::with_record_mappers).
+client::Value for_record(const Slot& slot);
 // Gives the module the record's numbers. Errors (thrown): a tensor missing, left over, of another shape or kind, by its
-// path and `module_name`.
-void load_record(const ModuleWalk& walk, const Record& record, const char* module_name);
+// path and `module_name`. `only`: which tensors are loaded, by their paths; null: all.
+using TakesPart = std::function<bool(const Slot& slot, const std::vector<std::string>& paths)>;
+void load_record(const ModuleWalk& walk, const Record& record, const char* module_name, const TakesPart& only = {});
 // The value on another device, off the tape. Between devices its numbers go by way of the host.
 client::Value on_device(const client::Value& value, const Device& device);
 

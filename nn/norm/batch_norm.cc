@@ -61,8 +61,8 @@ Value detail::batch_norm(const Value& x, const Value& gamma, const Value& beta, 
 
 Value BatchNorm::apply(const Value& x, const Site& site) const {
   detail::check_rank_at_least("batch_norm", x, 2, site);
-  const Value &scale = detail::held(gamma.slot(), "BatchNorm: gamma", site),
-              &shift = detail::held(beta.slot(), "BatchNorm: beta", site);
+  const Value scale = detail::held(gamma, "BatchNorm: gamma", site),
+              shift = detail::held(beta, "BatchNorm: beta", site);
   if (x.dim(1) != scale.dim(0)) {
     client::fail("batch_norm: the layer has " + std::to_string(scale.dim(0)) + " channels, the input is " +
                      ir::to_string(x.type()),

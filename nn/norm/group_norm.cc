@@ -43,8 +43,8 @@ client::Value detail::group_norm(const client::Value& value, std::int64_t groups
 }
 
 Value GroupNorm::apply(const Value& x, const client::Site& site) const {
-  return detail::group_norm(x, num_groups, gamma ? &gamma->slot().value : nullptr, beta ? &beta->slot().value : nullptr,
-                            epsilon, site);
+  const auto scale = detail::held_if_any(gamma, site), shift = detail::held_if_any(beta, site);
+  return detail::group_norm(x, num_groups, detail::pointer_to(scale), detail::pointer_to(shift), epsilon, site);
 }
 
 GroupNorm GroupNormConfig::init(const Device& device) const {

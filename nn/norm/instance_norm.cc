@@ -9,8 +9,8 @@ using client::Value;
 
 Value InstanceNorm::apply(const Value& x, const client::Site& site) const {
   detail::check_rank_at_least("instance_norm", x, 2, site);
-  return detail::group_norm(x, x.dim(1), gamma ? &gamma->slot().value : nullptr, beta ? &beta->slot().value : nullptr,
-                            epsilon, site);
+  const auto scale = detail::held_if_any(gamma, site), shift = detail::held_if_any(beta, site);
+  return detail::group_norm(x, x.dim(1), detail::pointer_to(scale), detail::pointer_to(shift), epsilon, site);
 }
 
 InstanceNorm InstanceNormConfig::init(const Device& device) const {

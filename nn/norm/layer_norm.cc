@@ -15,8 +15,8 @@ LayerNorm LayerNormConfig::init(const Device& device) const {
 
 client::Value LayerNorm::apply(const client::Value& x, const client::Site& site) const {
   client::fail_if_empty(x, "layer_norm", site);
-  return detail::layer_norm(x, detail::held(gamma.slot(), "LayerNorm: gamma", site),
-                            beta ? &beta->slot().value : nullptr, epsilon, site);
+  const auto shift = detail::held_if_any(beta, site);
+  return detail::layer_norm(x, detail::held(gamma, "LayerNorm: gamma", site), detail::pointer_to(shift), epsilon, site);
 }
 
 client::Value detail::layer_norm(const client::Value& x, const client::Value& gamma, const client::Value* beta,

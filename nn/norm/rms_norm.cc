@@ -16,7 +16,7 @@ RmsNorm RmsNormConfig::init(const Device& device) const {
 
 Value RmsNorm::apply(const Value& value, const client::Site& site) const {
   detail::check_rank_at_least("rms_norm", value, 1, site);
-  const Value& scale = detail::held(gamma.slot(), "RmsNorm: gamma", site);
+  const Value scale = detail::held(gamma, "RmsNorm: gamma", site);
   if (value.dim(-1) != scale.dim(0)) {
     client::fail("rms_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " +
                      ir::to_string(value.type()),

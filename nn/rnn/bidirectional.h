@@ -7,6 +7,7 @@
 
 #include "nn/module/forward.h"
 #include "nn/module/module.h"
+#include "nn/rnn/layers.h"
 #include "nn/rnn/state.h"
 
 namespace burn::nn {
@@ -26,15 +27,22 @@ struct Bidirectional {
   using State = typename Layer::template State<3>;
 
   Layer forward_layer, reverse_layer;
-  BURN_MODULE(Bidirectional, forward_layer, reverse_layer)
+  std::vector<Bidirectional> above{};  // further layers, each on the states of the one below
+  Dropout dropout{.prob = 0};          // of states, between layers
+  BURN_MODULE(Bidirectional, forward_layer, reverse_layer, above, dropout)
 
-  // All hidden states, and the last ones. Shapes: as of the layer, with [.., .., 2 d_hidden] and states
-  // [2, batch, d_hidden], forward first.
+  // All hidden states of the last layer, and the last ones of each. Shapes: as of the layer, with [.., .., 2 d_hidden]
+  // and states [2 n_layers, batch, d_hidden], layer by layer, forward first.
   BURN_FORWARD(nullptr, (), BURN_LIST(std::pair<Tensor<3>, State>),
                (const Tensor<3>& x, const std::optional<State>& state = std::nullopt),
                (x.value(), detail::tensors_of(state)))
   RecurrentValues apply(const client::Value& x, const std::vector<client::Value>& state,
                         const client::Site& site) const {
+    return detail::apply_layers(*this, x, state, site);
+  }
+  // Of this layer without those above.
+  RecurrentValues apply_layer(const client::Value& x, const std::vector<client::Value>& state,
+                              const client::Site& site) const {
     const auto there = forward_layer.apply(x, detail::direction(state, 0, site), site);
     const auto back = reverse_layer.apply(x, detail::direction(state, 1, site), site);
     return detail::both_directions(there, back, site);

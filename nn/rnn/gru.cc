@@ -13,15 +13,17 @@ template <>
 Gru GruConfig::init(const Device& device) const {
   detail::check_clip("GruConfig", clip);
   const GateControllerConfig gate{.d_input = d_input, .d_hidden = d_hidden, .bias = bias, .initializer = initializer};
-  return {.update_gate = gate.init(device),
-          .reset_gate = gate.init(device),
-          .new_gate = gate.init(device),
-          .reset_after = reset_after,
-          .batch_first = batch_first,
-          .reverse = reverse,
-          .clip = clip,
-          .gate_activation = gate_activation.init(device),
-          .hidden_activation = hidden_activation.init(device)};
+  Gru layer{.update_gate = gate.init(device),
+            .reset_gate = gate.init(device),
+            .new_gate = gate.init(device),
+            .reset_after = reset_after,
+            .batch_first = batch_first,
+            .reverse = reverse,
+            .clip = clip,
+            .gate_activation = gate_activation.init(device),
+            .hidden_activation = hidden_activation.init(device)};
+  detail::add_layers("GruConfig", *this, d_hidden, layer, device);
+  return layer;
 }
 
 namespace {
@@ -33,7 +35,7 @@ Value columns(const Value& x, std::int64_t first, std::int64_t count, std::int64
 
 }  // namespace
 
-RecurrentValues Gru::apply(const Value& x, const std::vector<Value>& state, const Site& site) const {
+RecurrentValues Gru::apply_layer(const Value& x, const std::vector<Value>& state, const Site& site) const {
   const client::SiteScope scope{site};
   const detail::Gates gates{"Gru", {&update_gate, &reset_gate, &new_gate}, site};
   // Without reset_after the new gate's hidden product waits for the reset gate.
@@ -76,7 +78,9 @@ BiGru BiGruConfig::init(const Device& device) const {
   one.reverse = reverse;
   Gru first = one.init(device);
   one.reverse = !reverse;
-  return {.forward_layer = std::move(first), .reverse_layer = one.init(device)};
+  BiGru layer{.forward_layer = std::move(first), .reverse_layer = one.init(device)};
+  detail::add_layers("BiGruConfig", *this, 2 * d_hidden, layer, device);
+  return layer;
 }
 
 }  // namespace burn::nn

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "nn/activation/activation_module.h"
 #include "nn/rnn/bidirectional.h"
@@ -24,7 +25,9 @@ struct Gru {
   std::optional<double> clip{};  // hidden states are kept in [-clip, clip]
   Activation gate_activation = Sigmoid{};
   Activation hidden_activation = Tanh{};
-  BURN_MODULE(Gru, update_gate, reset_gate, new_gate, gate_activation, hidden_activation)
+  std::vector<Gru> above{};    // further layers, each on the states of the one below
+  Dropout dropout{.prob = 0};  // of states, between layers
+  BURN_MODULE(Gru, update_gate, reset_gate, new_gate, gate_activation, hidden_activation, above, dropout)
 
   // All hidden states. Shapes: [batch, time, d_input] (without batch_first [time, batch, d_input]), state
   // [batch, d_hidden], zeros if there is none -> [batch, time, d_hidden] in the same layout. Errors: other features; a
@@ -39,7 +42,12 @@ struct Gru {
   }
   // `state`: its tensors, or none.
   RecurrentValues apply(const client::Value& x, const std::vector<client::Value>& state,
-                        const client::Site& site) const;
+                        const client::Site& site) const {
+    return detail::apply_layers(*this, x, state, site);
+  }
+  // Of this layer without those above.
+  RecurrentValues apply_layer(const client::Value& x, const std::vector<client::Value>& state,
+                              const client::Site& site) const;
 };
 
 // Of a Gru, or of one in each direction, where `reverse` is what the first of the two does.
@@ -54,10 +62,15 @@ struct GruConfigOf {
   std::optional<double> clip{};
   ActivationConfig gate_activation{.kind = "sigmoid"};
   ActivationConfig hidden_activation{.kind = "tanh"};
+  // Layers on top of each other, each on the hidden states of the one below, of which training drops a part `dropout`.
+  // The state of several layers is that of one with n_layers times the first dim, layer by layer:
+  // [n_layers batch, d_hidden], in both directions [2 n_layers, batch, d_hidden].
+  std::int64_t n_layers = 1;
+  double dropout = 0;
   BURN_CONFIG(GruConfigOf, d_input, d_hidden, bias, reset_after, initializer, batch_first, reverse, clip,
-              gate_activation, hidden_activation)
+              gate_activation, hidden_activation, n_layers, dropout)
 
-  Layer init(const Device& device) const;  // Errors: a size below 1; a clip that is not positive.
+  Layer init(const Device& device) const;  // Errors: a size or n_layers below 1; a clip that is not positive.
 };
 
 using BiGru = Bidirectional<Gru>;

@@ -12,20 +12,22 @@ template <>
 Lstm LstmConfig::init(const Device& device) const {
   detail::check_clip("LstmConfig", clip);
   const GateControllerConfig gate{.d_input = d_input, .d_hidden = d_hidden, .bias = bias, .initializer = initializer};
-  return {.input_gate = gate.init(device),
-          .forget_gate = gate.init(device),
-          .output_gate = gate.init(device),
-          .cell_gate = gate.init(device),
-          .batch_first = batch_first,
-          .reverse = reverse,
-          .clip = clip,
-          .input_forget = input_forget,
-          .gate_activation = gate_activation.init(device),
-          .cell_activation = cell_activation.init(device),
-          .hidden_activation = hidden_activation.init(device)};
+  Lstm layer{.input_gate = gate.init(device),
+             .forget_gate = gate.init(device),
+             .output_gate = gate.init(device),
+             .cell_gate = gate.init(device),
+             .batch_first = batch_first,
+             .reverse = reverse,
+             .clip = clip,
+             .input_forget = input_forget,
+             .gate_activation = gate_activation.init(device),
+             .cell_activation = cell_activation.init(device),
+             .hidden_activation = hidden_activation.init(device)};
+  detail::add_layers("LstmConfig", *this, d_hidden, layer, device);
+  return layer;
 }
 
-RecurrentValues Lstm::apply(const Value& x, const std::vector<Value>& state, const client::Site& site) const {
+RecurrentValues Lstm::apply_layer(const Value& x, const std::vector<Value>& state, const client::Site& site) const {
   const client::SiteScope scope{site};
   // Gates with one activation side by side, the cell's last.
   const detail::Gates gates = input_forget
@@ -71,7 +73,9 @@ BiLstm BiLstmConfig::init(const Device& device) const {
   one.reverse = reverse;
   Lstm first = one.init(device);
   one.reverse = !reverse;
-  return {.forward_layer = std::move(first), .reverse_layer = one.init(device)};
+  BiLstm layer{.forward_layer = std::move(first), .reverse_layer = one.init(device)};
+  detail::add_layers("BiLstmConfig", *this, 2 * d_hidden, layer, device);
+  return layer;
 }
 
 }  // namespace burn::nn

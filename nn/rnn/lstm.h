@@ -28,8 +28,10 @@ struct Lstm {
   Activation gate_activation = Sigmoid{};
   Activation cell_activation = Tanh{};    // of g
   Activation hidden_activation = Tanh{};  // of c
+  std::vector<Lstm> above{};              // further layers, each on the states of the one below
+  Dropout dropout{.prob = 0};             // of states, between layers
   BURN_MODULE(Lstm, input_gate, forget_gate, output_gate, cell_gate, gate_activation, cell_activation,
-              hidden_activation)
+              hidden_activation, above, dropout)
 
   // All hidden states, and the last state. Shapes: [batch, time, d_input] (without batch_first [time, batch, d_input]),
   // states [batch, d_hidden], zeros if there are none -> [batch, time, d_hidden] in the same layout, states
@@ -39,7 +41,12 @@ struct Lstm {
                (x.value(), detail::tensors_of(state)))
   // `state`: its tensors, or none.
   RecurrentValues apply(const client::Value& x, const std::vector<client::Value>& state,
-                        const client::Site& site) const;
+                        const client::Site& site) const {
+    return detail::apply_layers(*this, x, state, site);
+  }
+  // Of this layer without those above.
+  RecurrentValues apply_layer(const client::Value& x, const std::vector<client::Value>& state,
+                              const client::Site& site) const;
   // The same of the steps of a sequence, each [batch, d_input], in the order of time. All of them are taken first.
   // Errors: no step.
   template <std::ranges::input_range Steps>
@@ -66,10 +73,15 @@ struct LstmConfigOf {
   ActivationConfig gate_activation{.kind = "sigmoid"};
   ActivationConfig cell_activation{.kind = "tanh"};
   ActivationConfig hidden_activation{.kind = "tanh"};
+  // Layers on top of each other, each on the hidden states of the one below, of which training drops a part `dropout`.
+  // The state of several layers is that of one with n_layers times the first dim, layer by layer:
+  // [n_layers batch, d_hidden], in both directions [2 n_layers, batch, d_hidden].
+  std::int64_t n_layers = 1;
+  double dropout = 0;
   BURN_CONFIG(LstmConfigOf, d_input, d_hidden, bias, initializer, batch_first, reverse, clip, input_forget,
-              gate_activation, cell_activation, hidden_activation)
+              gate_activation, cell_activation, hidden_activation, n_layers, dropout)
 
-  Layer init(const Device& device) const;  // Errors: a size below 1; a clip that is not positive.
+  Layer init(const Device& device) const;  // Errors: a size or n_layers below 1; a clip that is not positive.
 };
 
 using BiLstm = Bidirectional<Lstm>;

@@ -21,7 +21,7 @@ Value weights_of(const char* layer, std::initializer_list<const GateController*>
                  Linear GateController::*transform, const Site& site) {
   std::vector<Value> parts;
   for (const auto* gate : gates) {
-    parts.push_back(held((gate->*transform).weight.slot(), (std::string{layer} + ": weight").c_str(), site));
+    parts.push_back(held((gate->*transform).weight, (std::string{layer} + ": weight").c_str(), site));
   }
   return side_by_side(std::move(parts), 1, site);
 }
@@ -34,7 +34,7 @@ std::optional<Value> biases_of(std::initializer_list<const GateController*> gate
   for (const auto* gate : gates) {
     const auto& linear = gate->*transform;
     const Value& weight = linear.weight.slot().value;
-    parts.push_back(linear.bias ? held(linear.bias->slot(), "bias", site)
+    parts.push_back(linear.bias ? held(*linear.bias, "bias", site)
                                 : client::filled(client::place_of(weight), {weight.dim(1)}, 0, weight.dtype(), site));
   }
   return side_by_side(std::move(parts), 0, site);

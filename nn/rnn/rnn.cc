@@ -12,14 +12,16 @@ template <>
 Rnn RnnConfig::init(const Device& device) const {
   detail::check_clip("RnnConfig", clip);
   const GateControllerConfig gate{.d_input = d_input, .d_hidden = d_hidden, .bias = bias, .initializer = initializer};
-  return {.gate = gate.init(device),
-          .batch_first = batch_first,
-          .reverse = reverse,
-          .clip = clip,
-          .hidden_activation = hidden_activation.init(device)};
+  Rnn layer{.gate = gate.init(device),
+            .batch_first = batch_first,
+            .reverse = reverse,
+            .clip = clip,
+            .hidden_activation = hidden_activation.init(device)};
+  detail::add_layers("RnnConfig", *this, d_hidden, layer, device);
+  return layer;
 }
 
-RecurrentValues Rnn::apply(const Value& x, const std::vector<Value>& state, const client::Site& site) const {
+RecurrentValues Rnn::apply_layer(const Value& x, const std::vector<Value>& state, const client::Site& site) const {
   const client::SiteScope scope{site};
   const detail::Gates gates{"Rnn", {&gate}, site};
   detail::check_input("Rnn", x, gates, site);
@@ -46,7 +48,9 @@ BiRnn BiRnnConfig::init(const Device& device) const {
   one.reverse = reverse;
   Rnn first = one.init(device);
   one.reverse = !reverse;
-  return {.forward_layer = std::move(first), .reverse_layer = one.init(device)};
+  BiRnn layer{.forward_layer = std::move(first), .reverse_layer = one.init(device)};
+  detail::add_layers("BiRnnConfig", *this, 2 * d_hidden, layer, device);
+  return layer;
 }
 
 }  // namespace burn::nn

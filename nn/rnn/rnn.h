@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "nn/activation/activation_module.h"
 #include "nn/rnn/bidirectional.h"
@@ -21,7 +22,9 @@ struct Rnn {
   bool reverse = false;          // walks time backwards; the result of a step stays at its place
   std::optional<double> clip{};  // hidden states are kept in [-clip, clip]
   Activation hidden_activation = Tanh{};
-  BURN_MODULE(Rnn, gate, hidden_activation)
+  std::vector<Rnn> above{};    // further layers, each on the states of the one below
+  Dropout dropout{.prob = 0};  // of states, between layers
+  BURN_MODULE(Rnn, gate, hidden_activation, above, dropout)
 
   // All hidden states, and the last. Shapes: [batch, time, d_input] (without batch_first [time, batch, d_input]), state
   // [batch, d_hidden], zeros if there is none -> [batch, time, d_hidden] in the same layout, [batch, d_hidden]. Errors:
@@ -31,7 +34,12 @@ struct Rnn {
                (x.value(), detail::tensors_of(state)))
   // `state`: its tensors, or none.
   RecurrentValues apply(const client::Value& x, const std::vector<client::Value>& state,
-                        const client::Site& site) const;
+                        const client::Site& site) const {
+    return detail::apply_layers(*this, x, state, site);
+  }
+  // Of this layer without those above.
+  RecurrentValues apply_layer(const client::Value& x, const std::vector<client::Value>& state,
+                              const client::Site& site) const;
 };
 
 // Of an Rnn, or of one in each direction, where `reverse` is what the first of the two does.
@@ -44,9 +52,15 @@ struct RnnConfigOf {
   bool reverse = false;
   std::optional<double> clip{};
   ActivationConfig hidden_activation{.kind = "tanh"};
-  BURN_CONFIG(RnnConfigOf, d_input, d_hidden, bias, initializer, batch_first, reverse, clip, hidden_activation)
+  // Layers on top of each other, each on the hidden states of the one below, of which training drops a part `dropout`.
+  // The state of several layers is that of one with n_layers times the first dim, layer by layer:
+  // [n_layers batch, d_hidden], in both directions [2 n_layers, batch, d_hidden].
+  std::int64_t n_layers = 1;
+  double dropout = 0;
+  BURN_CONFIG(RnnConfigOf, d_input, d_hidden, bias, initializer, batch_first, reverse, clip, hidden_activation,
+              n_layers, dropout)
 
-  Layer init(const Device& device) const;  // Errors: a size below 1; a clip that is not positive.
+  Layer init(const Device& device) const;  // Errors: a size or n_layers below 1; a clip that is not positive.
 };
 
 using BiRnn = Bidirectional<Rnn>;

@@ -113,16 +113,37 @@ TEST(MultiHeadAttention, HeadsDivideTheModel) {
 }
 
 TEST(PositionWiseFeedForward, IsTwoLayersWithAnActivationBetween) {
-  for (const std::string name : {"gelu", "gelu_approximate", "relu", "silu"}) {
+  for (const std::string name : {"gelu", "gelu_approximate", "relu", "silu", "mish", "glu", "swi_glu", "prelu"}) {
     const auto layer =
         nn::PositionWiseFeedForwardConfig{.d_model = 4, .d_ff = 6, .dropout = 0, .activation = name}.init(cpu());
     test::expect_gradients(layer, spread_tensor<3>({1, 2, 4}, cpu()),
                            [](const auto& m, const auto& x) { return m(x); });
   }
+  EXPECT_EQ(
+      error_of(
+          [] { (void)nn::PositionWiseFeedForwardConfig{.d_model = 4, .d_ff = 6, .activation = "none"}.init(cpu()); }),
+      "ActivationConfig: there is no kind \"none\"; there are: relu, relu6, sigmoid, log_sigmoid, tanh, silu, mish, "
+      "hard_swish, softsign, tanhshrink, selu, gelu, gelu_approximate, leaky_relu, elu, celu, softplus, "
+      "hard_sigmoid, hardtanh, hard_shrink, soft_shrink, shrink, threshold, thresholded_relu, rrelu, glu, prelu, "
+      "swi_glu");
   EXPECT_EQ(error_of([] {
-              (void)nn::PositionWiseFeedForwardConfig{.d_model = 4, .d_ff = 6, .activation = "none"}.init(cpu());
+              (void)nn::PositionWiseFeedForwardConfig{.d_model = 4, .d_ff = 5, .activation = "glu"}.init(cpu());
             }),
-            "PositionWiseFeedForwardConfig: no activation \"none\": gelu, gelu_approximate, relu or silu");
+            "PositionWiseFeedForwardConfig: d_ff is 5, must be even for glu");
+}
+
+TEST(TransformerEncoder, TakesAnyActivationByNameOrWithNumbers) {
+  const nn::TransformerEncoderConfig config{
+      .d_model = 4,
+      .d_ff = 6,
+      .n_heads = 2,
+      .n_layers = 1,
+      .activation = nn::ActivationConfig{.kind = "leaky_relu", .negative_slope = 0.5}};
+  const auto loaded = nn::TransformerEncoderConfig::from_json(config.to_json());
+  EXPECT_EQ(loaded.activation.kind, "leaky_relu");
+  EXPECT_EQ(loaded.activation.negative_slope, 0.5);
+  EXPECT_EQ(nn::TransformerEncoderConfig::from_json(R"({"activation": "mish"})").activation.kind, "mish");
+  EXPECT_NO_THROW((void)loaded.init(cpu()));
 }
 
 nn::TransformerEncoderConfig encoder(bool norm_first) {

@@ -57,6 +57,53 @@ TEST(Gru, IsItsFormulaStepByStepWithTheResetBeforeAndAfter) {
   }
 }
 
+TEST(RecurrentLayers, OnTopOfEachOtherWorkOnTheStatesOfTheOneBelow) {
+  const auto x = test::spread_tensor<3>({2, 4, 3}, cpu());
+  const auto layers = nn::LstmConfig{.d_input = 3, .d_hidden = 2, .n_layers = 3}.init(cpu());
+  ASSERT_EQ(layers.above.size(), 2u);
+  auto bottom = layers;
+  bottom.above.clear();
+  const auto [all, last] = layers.forward(x);
+  const auto first = bottom.forward(x), second = layers.above[0].forward(first.first),
+             third = layers.above[1].forward(second.first);
+  expect_near(all, test::values(third.first));
+  EXPECT_EQ(last.hidden.dims(), (Dims<2>{6, 2}));
+  expect_near(last.cell.slice({s(2, 4)}), test::values(second.second.cell));
+  expect_near(last.hidden.slice({s(4, 6)}), test::values(third.second.hidden));
+  // Half of the sequence, and the rest from the state in between.
+  const auto half = layers.forward(x.slice({s(), s(0, 2)}));
+  const auto rest = layers.forward(x.slice({s(), s(2, 4)}), half.second);
+  expect_near(rest.first, test::values(all.slice({s(), s(2, 4)})));
+  EXPECT_EQ(
+      error_of([&] {
+        (void)layers.forward(x, nn::LstmState<2>{Tensor<2>::zeros({2, 2}, cpu()), Tensor<2>::zeros({2, 2}, cpu())});
+      }),
+      "the state of 3 layers is f32[2, 2], its first dim must divide by their number");
+}
+
+TEST(RecurrentLayers, InBothDirectionsTakeBothStatesOfTheOnesBelow) {
+  const auto x = test::spread_tensor<3>({2, 4, 3}, cpu());
+  const auto layers = nn::BiGruConfig{.d_input = 3, .d_hidden = 2, .n_layers = 2}.init(cpu());
+  EXPECT_EQ(layers.above[0].forward_layer.new_gate.input_transform.weight.val().dims(), (Dims<2>{4, 2}));
+  auto bottom = layers;
+  bottom.above.clear();
+  const auto [all, last] = layers.forward(x);
+  const auto first = bottom.forward(x), second = layers.above[0].forward(first.first);
+  expect_near(all, test::values(second.first));
+  EXPECT_EQ(last.dims(), (Dims<3>{4, 2, 2}));
+  expect_near(last.slice({s(2, 4)}), test::values(second.second));
+}
+
+TEST(RecurrentLayers, DropStatesBetweenThemInTrainingOnly) {
+  const auto x = test::spread_tensor<3>({2, 4, 3}, ad());
+  const auto layers = nn::RnnConfig{.d_input = 3, .d_hidden = 8, .n_layers = 2, .dropout = 0.5}.init(ad());
+  EXPECT_NE(test::values(layers.forward(x).first), test::values(layers.forward(x).first));
+  const auto valid = layers.valid();
+  EXPECT_EQ(test::values(valid.forward(x.inner()).first), test::values(valid.forward(x.inner()).first));
+  EXPECT_EQ(error_of([] { (void)nn::RnnConfig{.d_input = 1, .d_hidden = 1, .n_layers = 0}.init(cpu()); }),
+            "RnnConfig: n_layers is 0, must be at least 1");
+}
+
 TEST(Recurrence, BackwardsIsForwardsOfTheFlippedSequence) {
   const auto x = test::spread_tensor<3>({2, 4, 3}, cpu());
   const auto flipped = Tensor<3>{client::flip(x.value(), std::vector<std::int64_t>{1}, {})};

@@ -1,6 +1,8 @@
 // A module of which a layer was forgotten, or that was moved from: every way to use it names what is missing.
+#include <algorithm>
 #include <functional>
 #include <sstream>
+#include <variant>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -117,6 +119,30 @@ TEST_F(EmptyModule, SaysSoInACapturedStep) {
   expect_error_here("linear", [&] { (void)step(net, none); });
   net.output = net.hidden;
   EXPECT_EQ(step(net, x).dims()[1], 2);
+}
+
+// What is replaced before the recording is sent is not computed.
+TEST(LoadedModule, IsNotDrawnAtRandomFirst) {
+  const auto server = std::make_shared<test::FakeServer>();
+  const Device device = test::fake_device(server).autodiff();
+  const auto make = [&] {
+    return Net{nn::LinearConfig{.d_input = 2, .d_output = 3}.init(device),
+               nn::LinearConfig{.d_input = 3, .d_output = 1, .layout = nn::LinearLayout::col}.init(device)};
+  };
+  const auto drawn = [&] {
+    return std::ranges::count_if(server->runs, [&](const proto::Run& run) {
+      return std::ranges::any_of(server->programs.at(run.program)->nodes,
+                                 [](const ir::Node& node) { return std::holds_alternative<ir::Random>(node.op); });
+    });
+  };
+  const auto record = make().into_record();
+  EXPECT_GT(drawn(), 0);
+  server->runs.clear();
+  const auto loaded = make().load_record(record);
+  device.sync();
+  (void)loaded.forward(Tensor<2>::zeros({1, 2}, device)).to_data();
+  EXPECT_GT(server->runs.size(), 0u);
+  EXPECT_EQ(drawn(), 0);
 }
 
 }  // namespace

@@ -1,0 +1,96 @@
+#include "nn/module/mapper.h"
+
+#include <vector>
+
+#include "base/error.h"
+#include "nn/module/tied.h"
+
+namespace burn::nn {
+namespace {
+
+// Walks with paths; `Told` is a TensorVisitor or a ModuleMapper. body(path, slot) gets the first place of each tensor,
+// whose slot is copied to the others.
+template <typename Told, typename Body>
+class PathWalk final : public ModuleVisitor {
+ public:
+  PathWalk(Told& told, Body& body) : told_(told), body_(body) {}
+
+  void enter(std::string_view name, std::string_view type) override {
+    lengths_.push_back(path_.size());
+    append(name);
+    told_.enter_module(path_, type);
+  }
+  void leave() override {
+    told_.leave_module(path_);
+    path_.resize(lengths_.back());
+    lengths_.pop_back();
+  }
+  void slot(std::string_view name, Slot& slot) override {
+    const auto length = path_.size();
+    append(name);
+    client::fail_if_empty(slot.value, path_.c_str(), {});
+    if (const auto* first = firsts_.find_or_add(slot))
+      if_changed(*first->slot, slot);
+    else
+      body_(path_, slot);
+    path_.resize(length);
+  }
+
+ private:
+  // Nothing is written where nothing has changed: the module may be const.
+  static void if_changed(const Slot& first, Slot& later) {
+    if (first.value.storage() != later.value.storage()) later = first;
+  }
+  void append(std::string_view name) {
+    if (!path_.empty() && !name.empty()) path_ += '.';
+    path_ += name;
+  }
+
+  Told& told_;
+  Body& body_;
+  std::string path_;
+  std::vector<std::size_t> lengths_;
+  detail::FirstPlaces firsts_;
+};
+
+template <typename Told, typename Body>
+void walk_with_paths(const ModuleWalk& walk, Told& told, Body&& body) {
+  PathWalk<Told, std::remove_reference_t<Body>> visitor{told, body};
+  walk(visitor);
+}
+
+bool has_kind_of(const client::Value& a, const client::Value& b) {
+  return ir::is_floating(a.dtype()) == ir::is_floating(b.dtype()) && ir::is_bool(a.dtype()) == ir::is_bool(b.dtype());
+}
+
+}  // namespace
+
+void detail::visit(const ModuleWalk& walk, TensorVisitor& visitor) {
+  walk_with_paths(walk, visitor, [&](const std::string& path, const Slot& slot) {
+    const auto dtype = slot.value.dtype();
+    if (ir::is_floating(dtype))
+      visitor.visit_float(path, slot);
+    else if (ir::is_bool(dtype))
+      visitor.visit_bool(path, slot);
+    else
+      visitor.visit_int(path, slot);
+  });
+}
+
+void detail::map(const ModuleWalk& walk, ModuleMapper& mapper) {
+  for_each_slot(walk, [](const std::string&, Slot&) {});  // errors of the module, before anything is changed
+  walk_with_paths(walk, mapper, [&](const std::string& path, Slot& slot) {
+    const auto dtype = slot.value.dtype();
+    const auto mapped = ir::is_floating(dtype) ? mapper.map_float(path, slot)
+                        : ir::is_bool(dtype)   ? mapper.map_bool(path, slot)
+                                               : mapper.map_int(path, slot);
+    client::fail_if_empty(mapped, path.c_str(), {});
+    if (mapped.rank() != slot.value.rank() || !has_kind_of(mapped, slot.value)) {
+      throw Error(StatusCode::invalid_argument, "map: \"" + path + "\" is " + ir::to_string(slot.value.type()) +
+                                                    ", it cannot become " + ir::to_string(mapped.type()));
+    }
+    if (mapped.storage() != slot.value.storage()) slot.put(mapped.inner(), slot.value.is_autodiff());
+  });
+}
+
+}  // namespace burn::nn
