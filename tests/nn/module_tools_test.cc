@@ -132,7 +132,7 @@ TEST(ParamGroups, OfSeveralConditionsAskForAllOfThem) {
 TEST(LinearOfColumns, ComputesTheSameAndSharesItsRecords) {
   const auto row = nn::LinearConfig{.d_input = 4, .d_output = 3}.init(cpu());
   auto column = nn::LinearConfig{.d_input = 4, .d_output = 3, .layout = nn::LinearLayout::col}.init(cpu());
-  EXPECT_EQ(column.weight.val().dims(), (Dims<2>{3, 4}));
+  EXPECT_EQ(column.weight.val().dims(), (std::array<std::int64_t, 2>{3, 4}));
   column = column.load_record(row.into_record());
   const auto x = test::spread_tensor<2>({2, 4}, cpu());
   expect_near(column(x), values(row(x)));
