@@ -49,7 +49,9 @@ TEST(FairGate, SharesADeviceByWeight) {
   const std::array accounts{tenant("a", 1), tenant("b", 2), tenant("c", 4)};
   Load::is_over = false;
   {
+    // Two sessions each: a tenant of one alone does not wait while it leaves, so it has every second turn at most.
     const Load a{gate, accounts[0], 300us}, b{gate, accounts[1], 900us}, c{gate, accounts[2], 500us};
+    const Load a2{gate, accounts[0], 300us}, b2{gate, accounts[1], 900us}, c2{gate, accounts[2], 500us};
     std::this_thread::sleep_for(1500ms);
     Load::is_over = true;
   }
