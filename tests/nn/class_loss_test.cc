@@ -18,7 +18,7 @@ Tensor<2> several() { return Tensor<2>::from_data({{1, 0, 1}, {0, 1, 0}, {0, 0, 
 const std::vector<double> kWeights{1, 2, 5};
 
 TEST(NllLoss, IsPyTorchsOfLogProbabilities) {
-  const auto x = log_softmax(logits(cpu()), 1);
+  const auto x = activation::log_softmax(logits(cpu()), 1);
   expect_near(nn::NllLoss{}(x, classes({2, 0, 1})), {0.7869162621830985});
   expect_near(nn::NllLoss{}(x, classes({2, -100, 1})), {0.8783090906062835});
   const auto weighted = nn::NllLossConfig{.weights = kWeights}.init(cpu());
