@@ -33,6 +33,7 @@ class FleetHost final : public net::SessionHost {
     }
     return router::make_fleet_session(std::move(options));
   }
+  void log(net::Severity /*severity*/, std::string_view /*line*/) override {}
 
  private:
   const std::vector<std::string> devices_{"fleet"};

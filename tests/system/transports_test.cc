@@ -1,6 +1,7 @@
 // The same program on every device URL.
 #include <gtest/gtest.h>
 
+#include "client/record/device_state.h"
 #include "tests/system/digits_training.h"
 
 namespace burn {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "client/record/device_state.h"
 #include "client/record/pacer.h"
 #include "client/tensor/pending_reads.h"
 #include "tests/support/temp_folder.h"

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "tests/support/temp_folder.h"
 #include "tests/train/tiny.h"
+#include "train/checkpoint/checkpoint.h"
 
 namespace burn {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "data/random.h"
 #include "tests/train/learner_fixture.h"
+#include "train/checkpoint/checkpoint.h"
 
 namespace burn {
 namespace {

@@ -51,8 +51,9 @@ TEST_F(LearnerSteps, ClipTheNormOfAllGradientsTogether) {
 TEST_F(LearnerSteps, AnOptimizerThatClipsByItselfIsNotClippedTwice) {
   device.seed(1);
   const auto message = test::error_of([&] {
-    (void)training().clip_norm(1).launch(train::Learner(
-        TinyNet::init(device.autodiff()), optim::AdamConfig{.grad_clipping = GradientClippingConfig{.norm = 1}}, 0.1));
+    (void)training().clip_norm(1).launch(
+        train::Learner<TinyNet>(TinyNet::init(device.autodiff()),
+                                optim::AdamConfig{.grad_clipping = optim::GradientClippingConfig{.norm = 1}}, 0.1));
   });
   EXPECT_THAT(message, HasSubstr("clip_norm: the optimizer clips gradients itself"));
 }

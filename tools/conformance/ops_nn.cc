@@ -90,15 +90,16 @@ nn::LayerNorm norm(const Call& c, std::size_t gamma) {
 }
 
 std::vector<Value> encoder_layer(const Call& c) {
-  const nn::TransformerEncoderLayer layer{.mha = multi_head_attention(c, 3),
-                                          .pwff = {.linear_inner = linear(c, 11),
-                                                   .linear_outer = linear(c, 13),
-                                                   .dropout = {.prob = 0},
-                                                   .activation = c.text("activation")},
-                                          .norm_1 = norm(c, 15),
-                                          .norm_2 = norm(c, 17),
-                                          .dropout = {.prob = 0},
-                                          .norm_first = c.flag("norm_first")};
+  const nn::TransformerEncoderLayer layer{
+      .mha = multi_head_attention(c, 3),
+      .pwff = {.linear_inner = linear(c, 11),
+               .linear_outer = linear(c, 13),
+               .dropout = {.prob = 0},
+               .activation = nn::ActivationConfig{.kind = c.text("activation")}.init(c.device)},
+      .norm_1 = norm(c, 15),
+      .norm_2 = norm(c, 17),
+      .dropout = {.prob = 0},
+      .norm_first = c.flag("norm_first")};
   return {
       layer
           .forward(

@@ -14,6 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using events::made_up_run;
 
 RunState run_of(const std::vector<events::Event>& events) {
   RunState state;
