@@ -9,16 +9,17 @@ namespace {
 
 using client::Value;
 
-// Matrices below each other. Those of one shape are put together in a new dim: a gradient that was cut into these same
-// pieces is put together so, too (autodiff/pieces.h), and equal nodes are one in the plan.
-Value below_each_other(std::vector<Value> parts, const ir::CallSite& site) {
-  std::ranges::reverse(parts);  // as the pass has met them last to first
+// All rows of matrices, in an order that follows from their shapes. Those of one shape are put side by side in a new
+// dim behind the rows: rows that are split over workers stay where they are, and where a gradient was cut into these
+// same pieces, it is put together by equal nodes (autodiff/pieces.h), which are one in the plan.
+Value rows_of(std::vector<Value> parts, const ir::CallSite& site) {
+  std::ranges::reverse(parts);  // the pass has met them last to first
   const ir::Shape shape = parts.front().shape();
   if (!std::ranges::all_of(parts, [&](const Value& part) { return part.shape() == shape; }))
     return client::concat(parts, 0, site);
-  for (Value& part : parts) part = client::reshape(part, {1, shape[0], shape[1]}, site);
-  const auto rows = static_cast<std::int64_t>(parts.size()) * shape[0];
-  return client::reshape(client::concat(parts, 0, site), {rows, shape[1]}, site);
+  for (Value& part : parts) part = client::reshape(part, {shape[0], 1, shape[1]}, site);
+  const auto rows = shape[0] * static_cast<std::int64_t>(parts.size());
+  return client::reshape(client::concat(parts, 1, site), {rows, shape[1]}, site);
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ Value SharedFactors::take(std::uint32_t factor) {
   auto node = parts_.extract(factor);
   if (node.empty()) return {};
   auto& [as, gs, site] = node.mapped();
-  const Value a = below_each_other(std::move(as), site), g = below_each_other(std::move(gs), site);
+  const Value a = rows_of(std::move(as), site), g = rows_of(std::move(gs), site);
   return client::matmul(client::swap_dims(a, 0, 1, site), g, site);
 }
 

@@ -34,7 +34,7 @@ class SharedFactors {
       512;  // a product of more rows takes longer than adding its result to others
 
   struct Parts {
-    std::vector<client::Value> as, gs;
+    std::vector<client::Value> as, gs;  // a part of each: as many rows
     ir::CallSite site;
   };
 

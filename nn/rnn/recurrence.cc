@@ -99,13 +99,13 @@ Value state_or_zeros(const char* what, const Value* state, const Value& x, const
 
 Value walk(const Value& x, const Gates& gates, const Walkway& way, const Site& site,
            const std::function<Value(const Value&)>& step) {
-  const Value products =  // [time, batch, n d_hidden]
-      gates.of_inputs(way.batch_first ? client::swap_dims(x, 0, 1, site) : x, site);
-  const auto time = products.dim(0), batch = products.dim(1), width = gates.hidden_weight.dim(0);
+  const Value products = gates.of_inputs(x, site);  // [.., .., n d_hidden]
+  const int time_dim = way.batch_first ? 1 : 0;
+  const auto time = products.dim(time_dim), batch = products.dim(1 - time_dim), width = gates.width();
   std::vector<Value> states(static_cast<std::size_t>(time));
   for (std::int64_t i = 0; i < time; ++i) {
     const auto t = way.reverse ? time - 1 - i : i;
-    const Value now = client::reshape(client::narrow(products, 0, t, 1, site), {batch, products.dim(2)}, site);
+    const Value now = client::reshape(client::narrow(products, time_dim, t, 1, site), {batch, products.dim(2)}, site);
     states[static_cast<std::size_t>(t)] = step(now);
   }
   if (states.empty()) {
