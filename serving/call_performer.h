@@ -52,6 +52,8 @@ class CallPerformer {
     (void)group, (void)epoch, (void)why;
   }
 
+  // How long the call that perform() is given next has waited for its turn. Not said of a call that has not waited.
+  virtual void wait_was(std::chrono::nanoseconds time) { (void)time; }
   // Does what the call says, and says so by the call's callback, from within a CallbackScope of this. Errors are the
   // session's own (its next sync tells), never thrown.
   virtual void perform(Call& call) = 0;

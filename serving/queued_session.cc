@@ -220,7 +220,11 @@ class ExecutedSession final : public QueuedSession {
   // Requires: the lock. Whether another thread than this one ends the process, and has stopped the session.
   bool is_answered_late() const { return answers_late_ && ending_thread_ != std::this_thread::get_id(); }
   static bool is_question(const Call& call) {
-    return std::visit([](const auto& kind) { return requires { kind.done; }; }, call);
+    return std::visit(
+        [](const auto& kind) {
+          return requires { kind.done; };
+        },
+        call);
   }
 
   // Requires: the lock. Then only this thread uses the performer.
@@ -238,7 +242,9 @@ class ExecutedSession final : public QueuedSession {
       if (closing_) break;
       if (may_begin_ > 0) --may_begin_;
       bool makes_room = false;
-      auto call = calls_.pop(&makes_room);
+      std::chrono::nanoseconds waited{0};
+      auto call = calls_.pop(&makes_room, &waited);
+      performer_->wait_was(waited);
       if (makes_room) room_.notify_all();
       calls_.look_ahead(kRunsAhead, [&](proto::ProgramId id) { performer_->prepare_run(id); });
       execute(call, lock);
