@@ -26,6 +26,7 @@ class FleetPerformer final : public serving::CallPerformer {
   serving::Budget& budget() override { return *budget_; }
   serving::WriteCall::Parts receive(proto::TensorId id, const ir::TensorType& type) override;
   proto::SessionStats stats() const override;
+  void ask_stats(const proto::Session::StatsCallback& done) override;
   void perform(serving::Call& call) override;
   void prepare_ahead(serving::Call& /*call*/) override {}  // members prepare
   void prepare_run(proto::ProgramId /*program*/) override {}
@@ -52,6 +53,7 @@ class FleetPerformer final : public serving::CallPerformer {
   proto::SessionInfo info_;
   const serving::Quotas quotas_;
   const std::chrono::milliseconds group_timeout_;
+  const int home_;  // the member on which the session lives until a batch comes
   Members members_;
   SessionCore core_;
   Outbox outbox_;

@@ -30,6 +30,36 @@ struct Gathered {
 
 }  // namespace
 
+// Of the member whose memory is the fullest, as its limit is met first; of equal ones the session's home.
+void FleetPerformer::ask_stats(const proto::Session::StatsCallback& done) {
+  using Answer = Result<proto::SessionStats>;
+  const auto count = static_cast<std::size_t>(members_.count());
+  const auto home = static_cast<std::size_t>(home_);
+  const auto gathered = std::make_shared<Gathered<Answer>>(count);
+  const auto answer = [done, gathered, home, own = stats()] {
+    const auto& answers = gathered->answers;
+    for (const auto& one : answers) {
+      if (!one->ok()) return done(one->status());
+    }
+    const auto used = [&](std::size_t member) { return (**answers[member]).session.memory_in_use; };
+    std::size_t fullest = home;
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+      if (used(k) > used(fullest)) fullest = k;
+    }
+    auto stats = **answers[fullest];
+    stats.programs = own.programs;
+    stats.session.runs = own.session.runs;
+    stats.session.host_bytes += own.session.host_bytes;
+    stats.session.memory_reserved += own.session.memory_reserved;
+    done(std::move(stats));
+  };
+  for (std::size_t k = 0; k < count; ++k) {
+    members_.session(static_cast<int>(k)).stats([gathered, answer, k](Answer stats) {
+      if (gathered->take(k, std::move(stats))) answer();
+    });
+  }
+}
+
 void FleetPerformer::answer_read(std::uint64_t question, const proto::Session::ReadCallback& done,
                                  Result<HostTensor> result) {
   answers_.give(question, [this, done, result = std::move(result)]() mutable {
