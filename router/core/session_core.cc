@@ -169,7 +169,8 @@ Failure SessionCore::refuse_run(const proto::Run& run, const RoutedProgram* rout
 Failure SessionCore::run(const proto::Run& run, Outbox& out) {
   auto* routed = programs_.find(run.program);
   if (!routed) {
-    return refuse_run(run, nullptr, not_found(fmt::format("program {} is not known in this session", run.program)), out);
+    return refuse_run(run, nullptr, not_found(fmt::format("program {} is not known in this session", run.program)),
+                      out);
   }
   if (const auto status = check(run, *routed); !status.ok()) return refuse_run(run, routed, status, out);
   auto variant = variant_of(run.program, *routed, run.inputs, out);
