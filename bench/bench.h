@@ -63,6 +63,7 @@ void add_learner(std::vector<Benchmark>& list);      // learner.cc
 void add_embedding(std::vector<Benchmark>& list);    // embedding.cc
 void add_chargpt(std::vector<Benchmark>& list);      // chargpt.cc
 void add_gpt2(std::vector<Benchmark>& list);         // gpt2.cc
+void add_recurrent(std::vector<Benchmark>& list);    // recurrent.cc
 void add_host(std::vector<Benchmark>& list);         // host.cc
 void add_router(std::vector<Benchmark>& list);       // router.cc
 void add_collectives(std::vector<Benchmark>& list);  // collectives.cc

@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
   add_embedding(list);
   add_chargpt(list);
   add_gpt2(list);
+  add_recurrent(list);
   add_host(list);
   add_router(list);
   add_collectives(list);
