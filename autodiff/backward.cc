@@ -6,8 +6,10 @@
 #include "autodiff/checkpointing.h"
 #include "autodiff/checkpoints.h"
 #include "autodiff/math.h"
+#include "autodiff/node_table.h"
 #include "autodiff/pieces.h"
 #include "autodiff/rules.h"
+#include "autodiff/shared_factors.h"
 #include "base/error.h"
 #include "client/autocast.h"
 #include "client/fail.h"
@@ -47,59 +49,8 @@ std::optional<client::SparseGradient> Gradients::remove_sparse(const client::Val
 namespace client {
 namespace {
 
-// The nodes of one backward pass, numbered as they are found, and their results, numbered over all nodes. Open
-// addressing: a pass looks up every operand of every node.
-class NodeTable {
- public:
-  NodeTable() : slots_(64) {}
-
-  std::size_t size() const { return nodes_.size(); }
-  std::size_t result_count() const { return first_result_.back() + results_of(*nodes_.back()); }
-  std::size_t operand_count() const { return operand_count_; }  // of all nodes
-  TapeNode* node(std::size_t number) const { return nodes_[number]; }
-  std::uint32_t first_result(std::size_t number) const { return first_result_[number]; }
-  void insert(TapeNode* node) {
-    auto& slot = find(node);
-    if (slot.node != nullptr) return;
-    const auto number = static_cast<std::uint32_t>(nodes_.size());
-    slot = {node, number};
-    first_result_.push_back(nodes_.empty() ? 0 : static_cast<std::uint32_t>(result_count()));
-    nodes_.push_back(node);
-    operand_count_ += node->operands.size();
-    if (2 * nodes_.size() > slots_.size()) grow();
-  }
-  // The number of the result that a tracked value is.
-  std::uint32_t result_of(const Value& value) {
-    return first_result_[find(value.tape().get()).number] + static_cast<std::uint32_t>(value.tape_result());
-  }
-
- private:
-  struct Slot {
-    TapeNode* node = nullptr;
-    std::uint32_t number = 0;
-  };
-
-  static std::size_t results_of(const TapeNode& node) { return node.is_leaf ? 1 : node.results.size(); }
-
-  Slot& find(TapeNode* node) {
-    const auto mask = slots_.size() - 1;
-    auto i = static_cast<std::size_t>(node->serial * 0x9e3779b97f4a7c15 >> 32) & mask;
-    while (slots_[i].node != nullptr && slots_[i].node != node) i = (i + 1) & mask;
-    return slots_[i];
-  }
-  void grow() {
-    slots_.assign(slots_.size() * 2, {});
-    for (std::size_t i = 0; i < nodes_.size(); ++i) find(nodes_[i]) = {nodes_[i], static_cast<std::uint32_t>(i)};
-  }
-
-  std::vector<TapeNode*> nodes_;
-  std::vector<std::uint32_t> first_result_;  // by number
-  std::size_t operand_count_ = 0;
-  std::vector<Slot> slots_;  // a power of two, at most half full
-};
-
 // Finds every node that `loss` depends on; their numbers in the order results before operands.
-std::vector<std::uint32_t> in_reverse_order(TapeNode* loss, NodeTable& table, const ir::CallSite& site) {
+std::vector<std::uint32_t> in_reverse_order(TapeNode* loss, autodiff::NodeTable& table, const ir::CallSite& site) {
   table.insert(loss);
   for (std::size_t i = 0; i < table.size(); ++i) {
     TapeNode* node = table.node(i);
@@ -125,13 +76,14 @@ bool reads_from_memory(const TapeNode& node) {
   return !std::holds_alternative<ir::Pointwise>(node.op) && !std::holds_alternative<ir::Cast>(node.op);
 }
 
-// What the node's operands get, given the gradients of its results, of which some may be empty.
+// What the node's operands get, given the gradients of its results, of which some may be empty. `waits`: the operand
+// whose gradient is not wanted now; -1: none.
 autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, bool create_graph,
-                                     autodiff::Checkpoints* checkpoints) {
+                                     autodiff::Checkpoints* checkpoints, int waits) {
   SmallArray<Value, 3> operands{node.operands.size()};
   SmallArray<bool, 8> needs{node.operands.size()};
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
-    needs[i] = node.operands[i].is_tracked();
+    needs[i] = node.operands[i].is_tracked() && static_cast<int>(i) != waits;
     if (checkpoints != nullptr && reads_from_memory(node))
       operands[i] = checkpoints->again(node.operands[i]);
     else
@@ -196,7 +148,7 @@ class SparseParts {
 };
 
 // That of the nodes that have one, or of the scope.
-GradientCheckpointingStrategy strategy_of(const NodeTable& table) {
+GradientCheckpointingStrategy strategy_of(const autodiff::NodeTable& table) {
   using Strategy = GradientCheckpointingStrategy;
   std::uint8_t said = 0;
   for (std::size_t i = 0; i < table.size(); ++i) said = std::max(said, table.node(i)->checkpointing);
@@ -235,18 +187,24 @@ Gradients backward(const Value& loss, const Value& gradient, const BackwardOptio
     fail("backward: the gradient is " + ir::to_string(gradient.type()) + ", the tensor " + ir::to_string(loss.type()),
          site);
   }
-  NodeTable table;
+  autodiff::NodeTable table;
   const auto order = in_reverse_order(loss.tape().get(), table, site);
   std::vector<Value> pending(table.result_count());  // by the results' numbers
   pending[table.result_of(loss)] = options.create_graph ? gradient : gradient.inner();
   Gradients result;
   autodiff::Pieces pieces;
   SparseParts sparse;
+  autodiff::SharedFactors shared(table.result_count());
   std::optional<autodiff::Checkpoints> checkpoints;
   if (strategy_of(table) == GradientCheckpointingStrategy::balanced && !options.create_graph) {
     std::vector<TapeNode*> nodes(order.size());
     std::ranges::transform(order, nodes.rbegin(), [&](std::uint32_t number) { return table.node(number); });
     checkpoints.emplace(nodes);
+  }
+  // Checkpoints and passes of a higher order want a gradient of each product by itself.
+  for (std::size_t i = 0; i < table.size() && !checkpoints && !options.create_graph; ++i) {
+    const TapeNode& node = *table.node(i);
+    if (autodiff::SharedFactors::is_small_product(node)) shared.count(table.result_of(node.operands[1]));
   }
   for (const auto number : order) {
     TapeNode* node = table.node(number);
@@ -254,8 +212,9 @@ Gradients backward(const Value& loss, const Value& gradient, const BackwardOptio
     const auto first = table.first_result(number);
     const std::span arrived(pending.data() + first, node->is_leaf ? 1 : node->results.size());
     for (std::size_t k = 0; k < arrived.size(); ++k) {
-      if (auto whole = pieces.take(first + static_cast<std::uint32_t>(k)); whole.has_value())
-        add_to(arrived[k], std::move(whole), node->site);
+      const auto value = first + static_cast<std::uint32_t>(k);
+      if (auto whole = pieces.take(value); whole.has_value()) add_to(arrived[k], std::move(whole), node->site);
+      if (auto whole = shared.take(value); whole.has_value()) add_to(arrived[k], std::move(whole), node->site);
     }
     if (auto rows = node->is_leaf ? sparse.take(first, node->site) : std::nullopt) {
       if (arrived[0].has_value())
@@ -279,7 +238,14 @@ Gradients backward(const Value& loss, const Value& gradient, const BackwardOptio
       arrived[0] = {};
       continue;
     }
-    auto gradients = step_back(*node, arrived, options.create_graph, checkpoints ? &*checkpoints : nullptr);
+    int waits = -1;
+    if (autodiff::SharedFactors::is_small_product(*node)) {
+      if (const auto factor = table.result_of(node->operands[1]); shared.is_shared(factor)) {
+        shared.add(factor, node->operands[0].inner(), arrived[0], node->site);
+        waits = 1;
+      }
+    }
+    auto gradients = step_back(*node, arrived, options.create_graph, checkpoints ? &*checkpoints : nullptr, waits);
     for (Value& g : arrived) g = {};
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i]) continue;

@@ -73,10 +73,12 @@ int main(int argc, char** argv) {
   add_embedding(list);
   add_chargpt(list);
   add_gpt2(list);
+  add_recurrent(list);
   add_host(list);
   add_router(list);
   add_collectives(list);
   add_fleet(list);
+  add_events(list);
   add_client(list);
   if (list_only) {
     for (const auto& benchmark : list) std::cout << benchmark.name << '\n';

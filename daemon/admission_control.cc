@@ -37,6 +37,11 @@ AdmissionControl::AdmissionControl(const Credentials& credentials, const net::Pe
       requires_certificates_(credentials.requires_certificates),
       sessions_(std::make_shared<net::PermitPool>("sessions", sessions)) {}
 
+Status AdmissionControl::check() const {
+  BURN_RETURN_IF_ERROR(tokens_.check());
+  return tenants_.check();
+}
+
 Status AdmissionControl::reload() {
   BURN_RETURN_IF_ERROR(tokens_.check());
   BURN_RETURN_IF_ERROR(tenants_.reload());

@@ -35,6 +35,8 @@ class AdmissionControl {
   explicit AdmissionControl(const std::string& token_file = {}, const net::PermitLimits& sessions = kUnlimited)
       : AdmissionControl(Credentials{.token_file = token_file}, sessions) {}
 
+  // What reload() would say.
+  Status check() const;
   // Reads the files again. Errors, after which all is as it was: Tokens::reload()'s, Tenants::reload()'s.
   Status reload();
   // Whether a client has to prove which it is, over any transport.

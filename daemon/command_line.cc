@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/settings.h"
+#include "daemon/inherited_sockets.h"
 #include "daemon/operator/wrapped_text.h"
 #include "daemon/operator_command.h"
 #include "daemon/option_source.h"
@@ -113,6 +114,8 @@ Status resolve(const Program& program, const GivenOptions& flags, const char* co
   }
   BURN_RETURN_IF_ERROR(sources.add(variables.given));
   BURN_RETURN_IF_ERROR(sources.add(flags));
+  BURN_TRY(const auto sockets, read_inherited_sockets(environment));
+  BURN_RETURN_IF_ERROR(sources.add(sockets));
   line.values = sources.values();
   return {};
 }
@@ -167,6 +170,27 @@ CommandLine parse_command_line(const Program& program, int argc, const char* con
   return line;
 }
 
+Result<OptionValues> read_options_again(const Program& program, int argc, const char* const* argv,
+                                        const char* const* environment) {
+  GivenOptions flags;
+  CLI::App app{program.description, program.name};
+  add_all(app, program, flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return invalid_argument(error.what());
+  }
+  CommandLine line;
+  Sources sources{program.daemon};
+  BURN_RETURN_IF_ERROR(resolve(program, flags, environment ? environment : environ, line, sources));
+  return line.values;
+}
+
+ReadOptions read_again(const Program& program, const OptionValues& values, int argc, const char* const* argv) {
+  if (!values.is_set(Option::config)) return {.values = values, .read = nullptr};
+  return {.values = values, .read = [=] { return read_options_again(program, argc, argv); }};
+}
+
 std::string help_text(const Program& program) {
   GivenOptions given;
   CLI::App app{program.description, program.name};
@@ -182,7 +206,10 @@ std::string options_markdown() {
           "(`session-lease = 30`) and a variable of the environment (`BURN_SERVER_SESSION_LEASE=30`, of a router "
           "`BURN_ROUTER_...`). A flag beats the environment, which beats the file, which beats the default. "
           "`--print-config` prints every value with where it comes from, `--check-config` checks all without "
-          "opening a device. The file is TOML: sizes are numbers of bytes or texts with a unit (`\"40G\"`), lists "
+          "opening a device. On SIGHUP the file is read again, with the files that options name: what is wrong leaves "
+          "all as it was, and is in the log; of options whose text says so the new value holds from then on, of others "
+          "the log names those that have changed, and a restart takes them over. The file is TOML: sizes are numbers "
+          "of bytes or texts with a unit (`\"40G\"`), lists "
           "are arrays; in the environment a list has commas.") +
       '\n' + wrapped("Settings of the libraries (`BURN_...` without `SERVER_` or `ROUTER_`) are in docs/settings.md.");
   for (const auto& row : options()) {
@@ -190,6 +217,7 @@ std::string options_markdown() {
                       : row.daemons == Daemon::worker ? "Of workers alone. "
                                                       : "Of routers alone. "};
     about += row.help;
+    if (row.when == OptionInfo::When::reload) about += ". Taken over on SIGHUP";
     about += row.fallback.empty() ? ". No default." : fmt::format(". Default: `{}`.", row.fallback);
     if (row.option == Option::config) {
       about += " A flag or a variable.";

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "daemon/options.h"
+#include "daemon/reload.h"
 
 namespace burn::daemon {
 
@@ -28,6 +30,14 @@ struct CommandLine {
 // `environment`: "NAME=value" each, the last one null; null: this process's.
 CommandLine parse_command_line(const Program& program, int argc, const char* const* argv,
                                const char* const* environment = nullptr);
+
+// The values that the same command line has now: its file of options is read again. Errors: those that would have ended
+// the program at its start, in one sentence.
+Result<OptionValues> read_options_again(const Program& program, int argc, const char* const* argv,
+                                        const char* const* environment = nullptr);
+
+// For Process: the values that hold, and how to read them again where a file of options is named.
+ReadOptions read_again(const Program& program, const OptionValues& values, int argc, const char* const* argv);
 
 // What --help prints: every option of the daemon with its default, and the environment variables (base/settings.def).
 std::string help_text(const Program& program);

@@ -2,6 +2,7 @@
 // adds its devices and the sessions on them.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "daemon/log_throttle.h"
 #include "daemon/operator/metrics.h"
 #include "daemon/operator/report.h"
+#include "daemon/options.h"
 #include "daemon/session_counters.h"
 #include "net/serve/session_host.h"
 
@@ -42,6 +44,7 @@ class Host : public net::SessionHost {
     audit_log_ = std::move(log);
     requires_audit_ = is_required;
   }
+  void set_audit_required(bool is_required) { requires_audit_ = is_required; }
   AuditLog* audit_log() const { return audit_log_.get(); }
   void audit(const net::SessionEvent& event) override;
   void log(net::Severity severity, std::string_view line) override;
@@ -56,6 +59,9 @@ class Host : public net::SessionHost {
   // Runs that were told to end and still compute. While there are any, the process must not destroy what they use: it
   // ends without destructors.
   virtual std::uint64_t runs_left_behind() const { return 0; }
+
+  // Options that were read again: those of sessions hold for new ones.
+  virtual void change(const OptionValues& /*values*/) {}
 
   // For the operator's port, from its thread. Ok, or why the daemon cannot serve again before it is started again: a
   // device is lost. Waits for no device and no session.
@@ -72,7 +78,7 @@ class Host : public net::SessionHost {
 
   const std::shared_ptr<AdmissionControl> admission_;
   std::shared_ptr<AuditLog> audit_log_;
-  bool requires_audit_ = false;
+  std::atomic<bool> requires_audit_ = false;
   SessionCounters counters_;
   LogThrottle unauthenticated_{kMaxLines, kLinePeriod};
 };

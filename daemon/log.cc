@@ -74,10 +74,13 @@ void log_warning(std::string_view line) { logger().warn(one_line(line)); }
 
 std::uint64_t log_lines_lost() { return lines_lost.load(std::memory_order_relaxed); }
 
+bool is_log_level(std::string_view level) {  // from_str returns `off` for unknown words
+  return level == "off" || spdlog::level::from_str(std::string{level}) != spdlog::level::off;
+}
+
 bool set_log_level(std::string_view level) {
-  const auto parsed = spdlog::level::from_str(std::string{level});
-  if (parsed == spdlog::level::off && level != "off") return false;  // from_str returns `off` for unknown words
-  logger().set_level(parsed);
+  if (!is_log_level(level)) return false;
+  logger().set_level(spdlog::level::from_str(std::string{level}));
   return true;
 }
 

@@ -16,5 +16,6 @@ std::uint64_t log_lines_lost();
 // "trace", "debug", "info", "warning", "error" or "off"; false, and no change, for another word. At first only warnings
 // are written: a server inside another program is quiet.
 bool set_log_level(std::string_view level);
+bool is_log_level(std::string_view level);  // one of these words
 
 }  // namespace burn::daemon

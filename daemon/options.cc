@@ -21,8 +21,8 @@ using Kind = OptionInfo::Kind;
 constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 24, kMaxBytes = std::uint64_t{1} << 60;
 
 constexpr OptionInfo kOptions[] = {
-#define OPTION(name, flag, daemons, kind, fallback, min, max, help) \
-  {Option::name, flag, Daemon::daemons, Kind::kind, fallback, min, max, help},
+#define OPTION(name, flag, daemons, when, kind, fallback, min, max, help) \
+  {Option::name, flag, Daemon::daemons, OptionInfo::When::when, Kind::kind, fallback, min, max, help},
 #include "daemon/options.def"
 #undef OPTION
 };

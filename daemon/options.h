@@ -18,7 +18,7 @@
 namespace burn::daemon {
 
 enum class Option : std::uint8_t {
-#define OPTION(name, flag, daemons, kind, fallback, min, max, help) name,
+#define OPTION(name, flag, daemons, when, kind, fallback, min, max, help) name,
 #include "daemon/options.def"
 #undef OPTION
 };
@@ -29,9 +29,12 @@ enum class Daemon : std::uint8_t { worker = 1, router = 2, every = 3 };
 struct OptionInfo {
   enum class Kind : std::uint8_t { text, path, list, flag, address, count, bytes, seconds, fractional_seconds };
 
+  enum class When : std::uint8_t { start, reload };
+
   Option option;
   std::string_view flag;  // "session-lease"
   Daemon daemons;
+  When when;  // a change is taken over
   Kind kind;
   std::string_view fallback;  // the default, as written; empty: not set
   std::uint64_t min, max;     // of count, bytes and seconds
@@ -54,7 +57,7 @@ class OptionValues {
  public:
   // Options that there are.
   static constexpr std::size_t kCount = 0
-#define OPTION(name, flag, daemons, kind, fallback, min, max, help) +1
+#define OPTION(name, flag, daemons, when, kind, fallback, min, max, help) +1
 #include "daemon/options.def"
 #undef OPTION
       ;
@@ -64,6 +67,10 @@ class OptionValues {
   // For a list: adds `text` to it. For a flag: "true" or "false". Errors, after which the value is what it was:
   // INVALID_ARGUMENT for a text that is no value of the option's kind, OUT_OF_RANGE for a number beyond its range.
   Status set(Option option, std::string_view text);
+  // The value that `other` has.
+  void take(Option option, const OptionValues& other) {
+    values_[static_cast<std::size_t>(option)] = other.values_[static_cast<std::size_t>(option)];
+  }
   // As it is without any source: a list is empty, others have their default.
   void reset(Option option);
 

@@ -5,14 +5,15 @@
 #include <cstdlib>
 #include <future>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/settings.h"
-#include "daemon/certificate_log.h"
 #include "daemon/log.h"
+#include "daemon/reload.h"
 #include "daemon/resource_limits.h"
 #include "daemon/service_manager.h"
 #include "net/listen/process_limits.h"
@@ -23,28 +24,10 @@ namespace {
 // A session's work may be impossible to stop: then the process ends all the same, this long after the drain's timeout.
 constexpr auto kStopGrace = std::chrono::seconds{5};
 
-// Reads again what may change while the process runs; each part stays what it was where its files are wrong.
-void reload(Service& service, Host& host, const ServiceOptions& options) {
-  if (!options.token_file.empty() || !options.tenant_file.empty()) {
-    const auto read = service.reload_credentials();
-    if (read.ok()) {
-      log_info(fmt::format("signal {}: tokens and tenants are read again", SIGHUP));
-    } else {
-      log_warning(fmt::format("signal {}: tokens and tenants stay what they were: {}", SIGHUP, read.message()));
-    }
-    if (auto* log = host.audit_log()) log->write("reload", read.ok() ? "ok" : read.message());
-  }
-  if (const auto* tls = service.tls())
-    log_certificate(*tls, service.reload_certificate(), fmt::format("signal {}", SIGHUP));
-  auto* log = host.audit_log();
-  if (!log) return;
-  const auto opened = log->open();
-  opened.ok() ? log_info("the audit log is opened again") : log_warning(opened.message());
-}
-
 }  // namespace
 
-Process::Process(const ServiceOptions& options) : options_(options), view_(options.title, [this] { drain(); }) {
+Process::Process(const ServiceOptions& options, ReadOptions read_options)
+    : options_(options), read_options_(std::move(read_options)), view_(options.title, [this] { drain(); }) {
   throw_if_error(check_settings());
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGTERM);
@@ -80,7 +63,8 @@ int Process::run(Service& service, Host& host, std::string_view ready) {
 }
 
 bool Process::can_reload(const Service& service, const Host& host) const {
-  return !options_.token_file.empty() || !options_.tenant_file.empty() || service.tls() || host.audit_log();
+  return read_options_ || !options_.token_file.empty() || !options_.tenant_file.empty() || service.tls() ||
+         host.audit_log();
 }
 
 int Process::serve(Service& service, Host& host, std::string_view ready) {
@@ -90,7 +74,7 @@ int Process::serve(Service& service, Host& host, std::string_view ready) {
   notify_service_manager("READY=1");
   auto signal = next_signal();
   while (signal == SIGHUP && can_reload(service, host)) {
-    reload(service, host, options_);
+    (void)Reload{service, host, read_options_}.run();  // its log says what came of it
     signal = next_signal();
   }
   is_ending_ = true;
@@ -108,7 +92,7 @@ int Process::stop(Service& service, const Host& host) const {
     service.stop();
     stopped.set_value();
   }};
-  if (done.wait_for(options_.drain_timeout + kStopGrace) != std::future_status::ready) {
+  if (done.wait_for(service.drain_timeout() + kStopGrace) != std::future_status::ready) {
     log_warning(fmt::format("{} sessions do not end; the process does", service.sessions()));
     std::_Exit(EXIT_FAILURE);
   }

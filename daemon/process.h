@@ -10,6 +10,7 @@
 
 #include "daemon/operator/port.h"
 #include "daemon/process_view.h"
+#include "daemon/reload.h"
 #include "daemon/service.h"
 
 namespace burn::daemon {
@@ -21,7 +22,8 @@ class Process {
   // the service gets the threads that it starts with; then opens the operator's port, if there is to be one. Requires:
   // no other thread runs yet, as threads inherit which signals they take. Throws Error: INVALID_ARGUMENT,
   // RESOURCE_EXHAUSTED; as OperatorPort.
-  explicit Process(const ServiceOptions& options);
+  // `read_options`: reads the process's options again on SIGHUP; null: they stay.
+  explicit Process(const ServiceOptions& options, ReadOptions read_options = {});
 
   // Serves until a signal ends it, then stops `service`. Returns the exit code. Where sessions do not end, or runs are
   // left behind, the process is ended here, without destructors. `ready`: logged when all sockets are open.
@@ -35,6 +37,7 @@ class Process {
   void drain();
 
   const ServiceOptions options_;
+  ReadOptions read_options_;
   sigset_t signals_{};
   std::atomic<bool> is_ending_ = false;  // a signal has come that ends the process, or is on its way
   ProcessView view_;

@@ -102,6 +102,19 @@ Status ProcessView::healthy() const {
   return host_->health();
 }
 
+void ProcessView::collect_bytes(Samples& samples) const {
+  constexpr std::array<Named<Transport>, kTransports> kNames{{{Transport::websocket, "websocket"},
+                                                              {Transport::grpc, "grpc"},
+                                                              {Transport::unix_socket, "unix"},
+                                                              {Transport::grpc_unix, "grpc_unix"}}};
+  for (const auto& [transport, name] : kNames) {
+    const auto* bytes = service_->bytes(transport);
+    if (!bytes) continue;
+    samples.add(Metric::received_bytes, number(bytes->received), {name});
+    samples.add(Metric::sent_bytes, number(bytes->sent), {name});
+  }
+}
+
 void ProcessView::collect_clients(Samples& samples) const {
   const auto leases = host_->leases().counts();
   const auto sessions = service_->sessions();
@@ -129,6 +142,8 @@ void ProcessView::collect_security(Samples& samples) const {
     samples.add(Metric::tls_not_after, static_cast<double>(expires));
   }
   const auto& reloads = service_->reloads();
+  samples.add(Metric::reloads, number(reloads.config), {"config", "ok"});
+  samples.add(Metric::reloads, number(reloads.config_refused), {"config", "refused"});
   samples.add(Metric::reloads, number(reloads.credentials), {"credentials", "ok"});
   samples.add(Metric::reloads, number(reloads.credentials_refused), {"credentials", "refused"});
   samples.add(Metric::reloads, number(reloads.certificate), {"certificate", "ok"});
@@ -157,6 +172,7 @@ void ProcessView::collect(Samples& samples) const {
   if (!service_) return;
   samples.add(Metric::insecure, host_->admission().is_open() ? 1 : 0);
   collect_clients(samples);
+  collect_bytes(samples);
   collect_security(samples);
   host_->collect(samples);
 }

@@ -36,6 +36,7 @@ class ProcessView final : public OperatorSource {
   // The following require the lock, and but for the first that there are a service and a host.
   Status why_not_started() const;
   Status why_not_ready() const;
+  void collect_bytes(Samples& samples) const;
   void collect_clients(Samples& samples) const;
   void collect_security(Samples& samples) const;
 

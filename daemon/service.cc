@@ -16,6 +16,7 @@
 #include "daemon/resource_limits.h"
 #include "daemon/session_reaper.h"
 #include "net/listen/listener.h"
+#include "net/tls/identity.h"
 
 namespace burn::daemon {
 namespace {
@@ -44,13 +45,14 @@ struct Service::Parts {
   SessionReaper reaper;
   ConnectionAcceptor acceptor;
   std::unique_ptr<PeriodicThread> timer;
+  std::vector<std::unique_ptr<MeteredAcceptor>> acceptors;  // of the listeners
   std::vector<std::unique_ptr<net::Listener>> listeners;
   std::mutex stopping;      // held by stop()
   bool is_stopped = false;  // Guarded by `stopping`.
 };
 
 Service::Service(const ServiceOptions& options, std::shared_ptr<Host> host)
-    : options_(options), host_(std::move(host)), forks_(count_forks()) {
+    : options_(options), host_(std::move(host)), forks_(count_forks()), drain_timeout_(options.drain_timeout) {
   credentials_seen_ = stamp_credentials();
   throw_if_error(host_->admission().reload());
   if (!options_.audit_log.empty()) {
@@ -93,15 +95,18 @@ void Service::listen() {
       .origins = options_.allow_origins,
       .tls = tls_,
   };
-  const auto add = [&](const std::string& address, auto listen_on) {
+  const auto add = [&](Transport transport, const std::string& address, auto listen_on) {
     if (address.empty()) return;
-    parts_->listeners.push_back(value_or_throw(listen_on(address, parts_->acceptor, options)));
+    auto& counts = bytes_[static_cast<std::size_t>(transport)];
+    counts = std::make_shared<ByteCounts>();
+    auto& acceptor = *parts_->acceptors.emplace_back(std::make_unique<MeteredAcceptor>(parts_->acceptor, counts));
+    parts_->listeners.push_back(value_or_throw(listen_on(address, acceptor, options)));
     urls_.push_back(parts_->listeners.back()->url());
   };
-  add(options_.ws, net::listen_websocket);
-  add(options_.grpc, net::listen_grpc);
-  add(options_.unix_path, net::listen_unix);
-  add(options_.grpc_unix_path, net::listen_grpc_unix);
+  add(Transport::websocket, options_.ws, net::listen_websocket);
+  add(Transport::grpc, options_.grpc, net::listen_grpc);
+  add(Transport::unix_socket, options_.unix_path, net::listen_unix);
+  add(Transport::grpc_unix, options_.grpc_unix_path, net::listen_grpc_unix);
   if (urls_.empty()) throw Error{StatusCode::invalid_argument, "the server has no address to listen on"};
 }
 
@@ -143,6 +148,21 @@ Status Service::count_certificate(Status read) {
 }
 
 Status Service::reload_certificate() { return tls_ ? count_certificate(tls_->reload()) : Status{}; }
+
+Status Service::check_files(std::string_view* what) const {
+  if (what) *what = "credentials";
+  BURN_RETURN_IF_ERROR(host_->admission().check());
+  if (what) *what = "certificate";
+  return tls_ ? net::tls::ServerIdentity::read(options_.tls).status() : Status{};
+}
+
+void Service::change(const OptionValues& values) {
+  using std::chrono::duration_cast;
+  using std::chrono::seconds;
+  drain_timeout_ = duration_cast<seconds>(values.duration(Option::drain_timeout));
+  host_->leases().set_limit(duration_cast<seconds>(values.duration(Option::session_lease)));
+  host_->set_audit_required(values.is_set(Option::audit_required));
+}
 
 Status Service::reload_credentials() {
   auto read = host_->admission().reload();
@@ -190,7 +210,7 @@ void Service::stop() {
   for (const auto& listener : parts.listeners) listener->stop_accepting();
   parts.acceptor.stop();
   const Drain drain{parts.acceptor.open()};
-  drain.wait_for_answers(options_.drain_timeout);
+  drain.wait_for_answers(drain_timeout());
   drain.close(unavailable(std::string{kShuttingDown}));
   parts.acceptor.wait_until_empty(kCloseTimeout);
   parts.listeners.clear();  // ends the connections that are left

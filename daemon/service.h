@@ -14,11 +14,16 @@
 
 #include "base/status.h"
 #include "daemon/host.h"
+#include "daemon/metered_acceptor.h"
+#include "daemon/options.h"
 #include "daemon/service_options.h"
 #include "net/tls/file_stamp.h"
 #include "net/tls/server_tls.h"
 
 namespace burn::daemon {
+
+enum class Transport : std::uint8_t { websocket, grpc, unix_socket, grpc_unix };
+inline constexpr std::size_t kTransports = 4;
 
 // Serves from construction to stop(). Thread-safe.
 class Service {
@@ -43,6 +48,13 @@ class Service {
   std::size_t sessions_limit() const { return options_.sessions; }
   // Null: no TLS is spoken.
   net::tls::ServerTls* tls() const { return tls_.get(); }
+  // What reload_credentials() and reload_certificate() would say now; nothing is changed. `what`, if not null: which of
+  // the two it is about, "credentials" or "certificate".
+  Status check_files(std::string_view* what = nullptr) const;
+  // Options that may change while the service runs hold from now on: session_lease, for new sessions, drain_timeout and
+  // audit_required.
+  void change(const OptionValues& values);
+  std::chrono::seconds drain_timeout() const { return drain_timeout_; }
   // Reads tokens and tenants again: all of it, or it stays as it was. Sessions of tenants that are disabled or gone
   // end. Errors: AdmissionControl::reload()'s.
   Status reload_credentials();
@@ -52,8 +64,12 @@ class Service {
   Status close_session(std::string_view name);
   struct Reloads {
     std::atomic<std::uint64_t> credentials = 0, credentials_refused = 0, certificate = 0, certificate_refused = 0;
+    std::atomic<std::uint64_t> config = 0, config_refused = 0;
   };
   const Reloads& reloads() const { return reloads_; }
+  Reloads& reloads() { return reloads_; }
+  // Of one listener; null where it is not offered.
+  const ByteCounts* bytes(Transport transport) const { return bytes_[static_cast<std::size_t>(transport)].get(); }
   // Whether stop() was called.
   bool is_stopping() const { return is_stopping_; }
   // Whether the thread that sees to deadlines has not come round for longer than kMaxPause beyond its time.
@@ -83,6 +99,8 @@ class Service {
   std::chrono::steady_clock::time_point looked_at_files_ = std::chrono::steady_clock::now();  // of the timer
   std::array<net::tls::FileStamp, 2> credentials_seen_;                                       // of the timer
   Reloads reloads_;
+  std::atomic<std::chrono::seconds> drain_timeout_;
+  std::array<std::shared_ptr<ByteCounts>, kTransports> bytes_;
   std::vector<std::string> urls_;
   std::size_t connections_limit_ = 0;
   std::atomic<bool> is_stopping_ = false;

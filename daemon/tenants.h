@@ -51,6 +51,8 @@ class Tenants {
   explicit Tenants(std::string path) : path_(std::move(path)) {}
 
   bool are_used() const { return !path_.empty(); }
+  // What reload() would say.
+  Status check() const { return path_.empty() ? Status{} : read_tenants(path_).status(); }
   // Reads the file again. Errors, after which all is as it was: read_tenants()'s.
   Status reload();
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,8 +20,8 @@
 
 namespace {
 
-int serve(const burn::router::RouterOptions& options) {
-  burn::daemon::Process process{options.service};
+int serve(const burn::router::RouterOptions& options, burn::daemon::ReadOptions read_options) {
+  burn::daemon::Process process{options.service, std::move(read_options)};
   burn::router::Router router{options};
   return process.run(router.service(), router.host(),
                      fmt::format("{} for {} workers is ready", burn::router::kServerName, options.workers.size()));
@@ -40,20 +41,20 @@ int main(int argc, char** argv) {
   if (!arguments.empty() && arguments.front() == "status" && !asks_operator)
     return burn::router::run_status({arguments.begin() + 1, arguments.end()});
   if (const auto code = burn::daemon::run_operator_command("burn-router", argc, argv)) return *code;
-  const auto line = burn::daemon::parse_command_line(
-      {.daemon = burn::daemon::Daemon::router,
-       .name = "burn-router",
-       .version = burn::router::kServerName,
-       .description =
-           "Serves workers that run elsewhere to clients as one. \"burn-router status --help\" says how to look at "
-           "one that runs."},
-      argc, argv);
+  const burn::daemon::Program program{
+      .daemon = burn::daemon::Daemon::router,
+      .name = "burn-router",
+      .version = burn::router::kServerName,
+      .description =
+          "Serves workers that run elsewhere to clients as one. \"burn-router status --help\" says how to look at "
+          "one that runs."};
+  const auto line = burn::daemon::parse_command_line(program, argc, argv);
   if (line.exit_code) return *line.exit_code;
   for (const auto& warning : line.warnings) burn::daemon::log_warning(warning);
   const auto& level = line.values.text(burn::daemon::Option::log_level);
   if (!burn::daemon::set_log_level(level)) return fail(fmt::format("no log level \"{}\"", level));
   try {
-    return serve(burn::router::router_options(line.values));
+    return serve(burn::router::router_options(line.values), burn::daemon::read_again(program, line.values, argc, argv));
   } catch (const std::exception& error) {
     return fail(error.what());
   }

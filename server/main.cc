@@ -3,15 +3,18 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/settings.h"
 #include "daemon/command_line.h"
 #include "daemon/log.h"
 #include "daemon/operator_command.h"
 #include "daemon/process.h"
 #include "server/check.h"
+#include "server/self_run.h"
 #include "server/worker_options.h"
 #include "session/version.h"
 
@@ -19,10 +22,11 @@ namespace {
 
 using burn::daemon::Option;
 
-int serve(const burn::server::ServerOptions& options) {
+int serve(const burn::server::ServerOptions& options, burn::daemon::ReadOptions read_options) {
   const auto service_options = burn::server::service_options(options);
-  burn::daemon::Process process{service_options};
+  burn::daemon::Process process{service_options, std::move(read_options)};
   const auto host = burn::server::open_worker(options);
+  burn::throw_if_error(burn::server::try_devices(*host));
   burn::daemon::Service service{service_options, host};
   return process.run(service, *host, fmt::format("{} on {} is ready", burn::session::kServerName, options.device));
 }
@@ -43,12 +47,12 @@ int fail(const std::string& why) {
 
 int main(int argc, char** argv) {
   if (const auto code = burn::daemon::run_operator_command("burn-server", argc, argv)) return *code;
-  const auto line = burn::daemon::parse_command_line(
-      {.daemon = burn::daemon::Daemon::worker,
-       .name = "burn-server",
-       .version = burn::session::kServerName,
-       .description = "Executes tensor programs for clients that connect over WebSocket or gRPC."},
-      argc, argv);
+  const burn::daemon::Program program{
+      .daemon = burn::daemon::Daemon::worker,
+      .name = "burn-server",
+      .version = burn::session::kServerName,
+      .description = "Executes tensor programs for clients that connect over WebSocket or gRPC."};
+  const auto line = burn::daemon::parse_command_line(program, argc, argv);
   if (line.exit_code) return *line.exit_code;
   for (const auto& warning : line.warnings) burn::daemon::log_warning(warning);
   const auto& values = line.values;
@@ -59,7 +63,8 @@ int main(int argc, char** argv) {
   }
   try {
     const auto options = burn::server::server_options(values);
-    return values.is_set(Option::check) ? check(options.device) : serve(options);
+    return values.is_set(Option::check) ? check(options.device)
+                                        : serve(options, burn::daemon::read_again(program, values, argc, argv));
   } catch (const std::exception& error) {
     return fail(error.what());
   }

@@ -23,6 +23,15 @@ double number(std::uint64_t count) { return static_cast<double>(count); }
 std::uint64_t idle_bytes(const session::Worker::Stats& stats) {
   return std::max(stats.memory_reserved, stats.memory_in_use) - stats.memory_in_use;
 }
+daemon::HistogramSample histogram(const serving::DurationHistogram& times) {
+  const auto counted = times.counts();
+  daemon::HistogramSample sample{.bounds = {},
+                                 .counts = {counted.counts.begin(), counted.counts.end()},
+                                 .sum = std::chrono::duration<double>(counted.sum).count()};
+  for (const auto bound : serving::DurationCounts::kBounds)
+    sample.bounds.push_back(std::chrono::duration<double>(bound).count());
+  return sample;
+}
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
@@ -42,7 +51,7 @@ WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas, std::chro
 }
 
 std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hello& hello) {
-  return open_session(hello, quotas_);
+  return open_session(hello, quotas());
 }
 
 std::unique_ptr<proto::ServedSession> WorkerHost::open_session_of(const proto::Hello& hello,
@@ -50,8 +59,20 @@ std::unique_ptr<proto::ServedSession> WorkerHost::open_session_of(const proto::H
   return open_session(hello, quotas_of(identity));
 }
 
+session::Quotas WorkerHost::quotas() const {
+  const std::lock_guard lock{quotas_mutex_};
+  return quotas_;
+}
+
+void WorkerHost::change(const daemon::OptionValues& values) {
+  const std::lock_guard lock{quotas_mutex_};
+  quotas_.tensor_bytes = values.number(daemon::Option::session_memory);
+  quotas_.programs = values.number(daemon::Option::programs);
+  quotas_.run_timeout = values.duration(daemon::Option::run_timeout);
+}
+
 session::Quotas WorkerHost::quotas_of(const net::Identity& identity) const {
-  auto quotas = quotas_;
+  auto quotas = this->quotas();
   const auto tenant = admission().tenants().by_name(identity.tenant);
   const auto rules = tenant ? tenant->rules() : nullptr;
   if (!rules) return quotas;
@@ -113,6 +134,8 @@ void WorkerHost::collect(daemon::Samples& samples) const {
     samples.add(Metric::device_sessions, number(stats.sessions), {device});
     samples.add(Metric::device_busy, seconds(stats.busy), {device});
     samples.add(Metric::runs, number(stats.runs), {device});
+    samples.add(Metric::run_queue_seconds, histogram(workers_[k]->run_times().queue), {device});
+    samples.add(Metric::run_seconds, histogram(workers_[k]->run_times().run), {device});
     samples.add(Metric::runs_interrupted, number(stats.runs_interrupted), {device});
     samples.add(Metric::programs_refused, number(stats.programs_refused), {device});
     samples.add(Metric::plan_cache_lookups, number(stats.plan_hits), {device, "hit"});

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ class WorkerHost final : public daemon::Host {
   std::unique_ptr<proto::ServedSession> open_session_of(const proto::Hello& hello,
                                                         const net::Identity& identity) override;
   void tick() override;
+  void change(const daemon::OptionValues& values) override;
   std::uint64_t runs_left_behind() const override;
   Status health() const override;
   void collect(daemon::Samples& samples) const override;
@@ -34,11 +36,13 @@ class WorkerHost final : public daemon::Host {
 
  private:
   void log_left_behind();
+  session::Quotas quotas() const;
   session::Quotas quotas_of(const net::Identity& identity) const;
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello, const session::Quotas& quotas);
 
   const Workers workers_;
-  const session::Quotas quotas_;
+  mutable std::mutex quotas_mutex_;
+  session::Quotas quotas_;  // of sessions that begin now; guarded by `quotas_mutex_`
   const std::string collective_address_;
   std::vector<std::string> devices_, labels_;              // labels: their names in metrics
   std::uint64_t left_behind_ = 0, total_left_behind_ = 0;  // as last logged; used by tick() only

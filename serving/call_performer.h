@@ -35,6 +35,8 @@ class CallPerformer {
   virtual WriteCall::Parts receive(proto::TensorId id, const ir::TensorType& type) = 0;
   // All but `queued`. From any thread.
   virtual proto::SessionStats stats() const = 0;
+  // The same, with what has to be asked for first. From any thread; `done` is called once, perhaps within the call.
+  virtual void ask_stats(const proto::Session::StatsCallback& done) { done(stats()); }
 
   // The session's groups; from any thread, until finish() has returned. Callbacks come from within a CallbackScope of
   // this.
@@ -52,6 +54,8 @@ class CallPerformer {
     (void)group, (void)epoch, (void)why;
   }
 
+  // How long the call that perform() is given next has waited for its turn. Not said of a call that has not waited.
+  virtual void wait_was(std::chrono::nanoseconds time) { (void)time; }
   // Does what the call says, and says so by the call's callback, from within a CallbackScope of this. Errors are the
   // session's own (its next sync tells), never thrown.
   virtual void perform(Call& call) = 0;

@@ -36,11 +36,12 @@ Status CallQueue::admit(const Call& call) {
 void CallQueue::push(Call call) {
   waiting_bytes_ += written_by(call);
   held_bytes_ += held_by(call);
-  calls_.push_back(std::move(call));
+  calls_.push_back({std::move(call), Clock::now()});
 }
 
-Call CallQueue::pop(bool* makes_room) {
-  auto call = std::move(calls_.front());
+Call CallQueue::pop(bool* makes_room, std::chrono::nanoseconds* waited) {
+  auto call = std::move(calls_.front().call);
+  *waited = Clock::now() - calls_.front().since;
   calls_.pop_front();
   if (looked_at_ > 0) --looked_at_;
   const auto written = written_by(call), held = held_by(call);
@@ -51,11 +52,13 @@ Call CallQueue::pop(bool* makes_room) {
   return call;
 }
 
-std::deque<Call> CallQueue::clear() {
+std::vector<Call> CallQueue::clear() {
   budget_.give_host(waiting_bytes_ + held_bytes_);
   waiting_bytes_ = held_bytes_ = 0;
   looked_at_ = 0;
-  return std::exchange(calls_, {});
+  std::vector<Call> rest;
+  for (auto& waiting : std::exchange(calls_, {})) rest.push_back(std::move(waiting.call));
+  return rest;
 }
 
 }  // namespace burn::serving

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <variant>
+#include <vector>
 
 #include "base/status.h"
 #include "serving/budget.h"
@@ -32,15 +34,15 @@ class CallQueue {
   void admit_small(const Call& call) { budget_.add_host(held_by(call) + written_by(call)); }
   // Requires: it was admitted.
   void push(Call call);
-  // Requires: not empty. `makes_room`: callers may have waited for it to go.
-  Call pop(bool* makes_room);
-  std::deque<Call> clear();
+  // Requires: not empty. `makes_room`: callers may have waited for it to go. `waited`: since push().
+  Call pop(bool* makes_room, std::chrono::nanoseconds* waited);
+  std::vector<Call> clear();
 
   // Calls body(program) for the runs among the first so many calls, once for each.
   template <typename Body>
   void look_ahead(std::size_t most, const Body& body) {
     for (; looked_at_ < std::min(most, calls_.size()); ++looked_at_) {
-      if (const auto* call = std::get_if<proto::RunProgram>(&calls_[looked_at_])) body(call->run.program);
+      if (const auto* call = std::get_if<proto::RunProgram>(&calls_[looked_at_].call)) body(call->run.program);
     }
   }
 
@@ -48,9 +50,15 @@ class CallQueue {
   std::size_t size() const { return calls_.size(); }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  struct Waiting {
+    Call call;
+    Clock::time_point since;
+  };
+
   const std::uint64_t in_flight_, most_waiting_bytes_, most_held_bytes_;
   Budget& budget_;
-  std::deque<Call> calls_;
+  std::deque<Waiting> calls_;
   std::size_t looked_at_ = 0;        // of the first calls
   std::uint64_t waiting_bytes_ = 0;  // of tensors to be written
   std::uint64_t held_bytes_ = 0;     // of everything else

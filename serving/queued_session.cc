@@ -125,12 +125,17 @@ class ExecutedSession final : public QueuedSession {
     progress_ = std::move(callback);
   }
 
-  using QueuedSession::stats;
   proto::SessionStats stats() const override {
     auto stats = performer_->stats();
-    const std::lock_guard lock{mutex_};
-    stats.queued = calls_.size();
+    stats.queued = queued();
     return stats;
+  }
+  void stats(const StatsCallback& done) override {
+    if (auto why = health(); !why.ok()) return done(std::move(why));
+    performer_->ask_stats([done, queued = queued()](Result<proto::SessionStats> stats) {
+      if (stats.ok()) stats->queued = queued;
+      done(std::move(stats));
+    });
   }
 
   void pause() override {
@@ -179,6 +184,10 @@ class ExecutedSession final : public QueuedSession {
   }
 
  private:
+  std::size_t queued() const {
+    const std::lock_guard lock{mutex_};
+    return calls_.size();
+  }
   Status enqueue(Call call) { return try_enqueue(call); }
 
   // Takes the call unless the session is closed, or has no memory for it. Waits for room, but not in a callback: it may
@@ -238,7 +247,9 @@ class ExecutedSession final : public QueuedSession {
       if (closing_) break;
       if (may_begin_ > 0) --may_begin_;
       bool makes_room = false;
-      auto call = calls_.pop(&makes_room);
+      std::chrono::nanoseconds waited{0};
+      auto call = calls_.pop(&makes_room, &waited);
+      performer_->wait_was(waited);
       if (makes_room) room_.notify_all();
       calls_.look_ahead(kRunsAhead, [&](proto::ProgramId id) { performer_->prepare_run(id); });
       execute(call, lock);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,13 +72,14 @@ class DevicePerformer final : public serving::CallPerformer {
             .programs = programs_};
   }
 
+  void wait_was(std::chrono::nanoseconds time) override { queued_ = time; }
   void perform(Call& call) override {
     const auto* define = std::get_if<serving::DefineCall>(&call);
     if (define && define->define.invalid.ok()) ++programs_;
     if (std::holds_alternative<proto::RunProgram>(call)) ++runs_;
-    stream_.wait_for_device();
+    wait_for_device();
     if (has_gate_) stream_.set_waits(!has_groups_ && !session::is_quick(call, state_));
-    perform_call(call, state_, stream_);
+    perform_call(call, state_, stream_, std::exchange(queued_, {}));
   }
   void prepare_ahead(Call& call) override { session::prepare_ahead(call, state_); }
   void prepare_run(proto::ProgramId program) override { state_.prepare_run(program); }
@@ -108,6 +110,12 @@ class DevicePerformer final : public serving::CallPerformer {
   void clear() override { state_.clear(); }
 
  private:
+  void wait_for_device() {
+    if (!stream_.is_behind()) return;
+    const auto start = std::chrono::steady_clock::now();
+    stream_.wait_for_device();
+    queued_ += std::chrono::steady_clock::now() - start;
+  }
   // In the budget and in memory.
   Status make_room(proto::TensorId id, const ir::TensorType& type, WriteCall::Parts& parts) {
     const auto bytes = type.num_bytes();
@@ -131,6 +139,7 @@ class DevicePerformer final : public serving::CallPerformer {
   SessionState state_;
   std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
   bool has_gate_ = false;
+  std::chrono::nanoseconds queued_{0};    // of the call that is performed next
   std::atomic<bool> has_groups_ = false;  // a run may wait for members of its group
 };
 

@@ -6,10 +6,10 @@
 
 namespace burn::session {
 
-void perform_call(serving::Call& call, SessionState& state, SessionStream& stream) {
+void perform_call(serving::Call& call, SessionState& state, SessionStream& stream, std::chrono::nanoseconds queued) {
   std::visit(Overloaded{
                  [&](serving::DefineCall& call) { state.define(call.define, call.ahead.take()); },
-                 [&](proto::RunProgram& call) { state.run(call.run); },
+                 [&](proto::RunProgram& call) { state.run(call.run, queued); },
                  [&](serving::WriteCall& call) {
                    call.parts ? state.begin_upload(call.id, call.tensor.type, *std::move(call.parts))
                               : state.write(call.id, call.tensor);

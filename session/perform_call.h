@@ -1,14 +1,16 @@
 // What a call does to a session's state, and whether it takes long.
 #pragma once
 
+#include <chrono>
+
 #include "serving/calls.h"
 #include "session/state.h"
 #include "session/stream.h"
 
 namespace burn::session {
 
-// On the thread that executes the session's calls.
-void perform_call(serving::Call& call, SessionState& state, SessionStream& stream);
+// On the thread that executes the session's calls. `queued`: how long the call has waited for its turn.
+void perform_call(serving::Call& call, SessionState& state, SessionStream& stream, std::chrono::nanoseconds queued);
 
 // Whether the call would be over at once, as far as the last such call tells. Requires: the device is not behind.
 bool is_quick(const serving::Call& call, const SessionState& state);

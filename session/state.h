@@ -42,7 +42,8 @@ class SessionState {
   void prepare_run(proto::ProgramId id) {
     if (auto* program = programs_.find(id)) programs_.prepare_plan(*program);
   }
-  void run(const proto::Run& run);
+  // `queued`: how long its call has waited for its turn.
+  void run(const proto::Run& run, std::chrono::nanoseconds queued = {});
   void write(proto::TensorId id, const proto::HostTensor& tensor);
   void begin_upload(proto::TensorId id, const ir::TensorType& type, WriteCall::Parts parts);
   void release(std::span<const proto::TensorId> ids);
@@ -69,7 +70,7 @@ class SessionState {
     bool donated_to = false;    // whether it was given to it
   };
 
-  void execute(const proto::Run& run, SessionProgram& program);
+  void execute(const proto::Run& run, SessionProgram& program, std::chrono::nanoseconds queued);
   Status try_run(const proto::Run& run, SessionProgram& program, Plan::Clock::time_point now);
   Status check_inputs(const proto::Run& run, const ir::Program& program);
   Status check_releases(const proto::Run& run);

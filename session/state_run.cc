@@ -20,24 +20,27 @@ constexpr std::chrono::microseconds kQuick{50};  // a change of threads and back
 
 // --- runs ------------------------------------------------------------------------------------------------------------
 
-void SessionState::run(const proto::Run& run) {
+void SessionState::run(const proto::Run& run, std::chrono::nanoseconds queued) {
   auto* program = programs_.find(run.program);
   if (!program) {
     const auto why = not_found(fmt::format("program {} is not known in this session", run.program));
     end_groups(nullptr, why);
     stream_.note(why);
   } else {
-    execute(run, *program);
+    execute(run, *program, queued);
   }
   for (const auto id : run.release) drop(id);
 }
 
-void SessionState::execute(const proto::Run& run, SessionProgram& program) {
+void SessionState::execute(const proto::Run& run, SessionProgram& program, std::chrono::nanoseconds queued) {
   const auto start = Clock::now();
   waited_ = {};
+  const auto turns = stream_.waited_for_turns();
   const auto status = serving::guarded([&] { return try_run(run, program, start); });
   const auto took = Clock::now() - start;
   count_busy(took - waited_);
+  const auto in_turn = stream_.waited_for_turns() - turns;
+  worker_->count_run_times(queued + waited_ + in_turn, took - waited_ - in_turn);
   if (status.ok()) {
     program.took = took;
     ran_long_ = program.took > kQuick;

@@ -53,12 +53,21 @@ void SessionStream::wait_at(serving::FairGate& gate, std::shared_ptr<serving::Te
   place_.emplace(gate, std::move(tenant));
 }
 
+serving::FairGate::Turn SessionStream::take_turn() {
+  if (!place_) return {};
+  if (!gate_->is_shared()) return gate_->enter(*place_, *signal_, waits_for_turn_);
+  const auto start = std::chrono::steady_clock::now();
+  auto turn = gate_->enter(*place_, *signal_, waits_for_turn_);
+  waited_for_turns_ += std::chrono::steady_clock::now() - start;
+  return turn;
+}
+
 Result<backends::RunResult> SessionStream::run(const std::shared_ptr<backends::Executable>& executable,
                                                backends::RunArgs args, bool keeps) {
   args.serial = next_serial(keeps);
   auto seen = args.failures;  // of inputs: they have been noted
   auto result = [&] {
-    const auto turn = place_ ? gate_->enter(*place_, *signal_, waits_for_turn_) : serving::FairGate::Turn{};
+    const auto turn = take_turn();
     return stream_->run(executable, std::move(args));
   }();
   count();

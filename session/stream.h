@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -52,6 +53,8 @@ class SessionStream {
   // waits for others on other workers, they do not. The gate outlives the stream.
   void wait_at(serving::FairGate& gate, std::shared_ptr<serving::TenantAccount> tenant);
   void set_waits(bool waits) { waits_for_turn_ = waits; }
+  // How long the runs so far have waited there.
+  std::chrono::nanoseconds waited_for_turns() const { return waited_for_turns_; }
 
   // Keeps a failure for the next sync and, where it is `hidden` (FailureLog), for the next read. Ok is none.
   Failure note(Status status, bool hidden = false);
@@ -70,6 +73,7 @@ class SessionStream {
   struct Position {
     std::uint64_t calls = 0, bytes = 0;
   };
+  serving::FairGate::Turn take_turn();
   void count(std::uint64_t bytes = 0);  // a call that has no callback
   Position cover();                     // counts one that has
   void reach(const Position& position);
@@ -87,6 +91,7 @@ class SessionStream {
   serving::FairGate* gate_ = nullptr;
   std::optional<serving::FairGate::Place> place_;
   bool waits_for_turn_ = true;
+  std::chrono::nanoseconds waited_for_turns_{0};
   std::mutex ending_;                         // held while the stream ends or is interrupted
   std::unique_ptr<backends::Stream> stream_;  // its callbacks use all of the above
 };

@@ -55,9 +55,14 @@ class DeviceWorker final : public Worker {
             .runs_left_behind_so_far = backends::LeftBehind::total_in_process(),
             .programs_refused = refused_};
   }
+  const RunTimes& run_times() const override { return run_times_; }
   serving::FairGate& gate() override { return gate_; }
   void count_session(int change) override { housekeeper_.count_session(change); }
   void count_run() override { runs_.fetch_add(1, std::memory_order_relaxed); }
+  void count_run_times(std::chrono::nanoseconds queue, std::chrono::nanoseconds run) override {
+    run_times_.queue.add(queue);
+    run_times_.run.add(run);
+  }
   void count_busy(std::chrono::nanoseconds time) override { busy_.fetch_add(time.count(), std::memory_order_relaxed); }
   void count_interrupted_run() override { interrupted_.fetch_add(1, std::memory_order_relaxed); }
   void count_refused_program() override { refused_.fetch_add(1, std::memory_order_relaxed); }
@@ -66,6 +71,7 @@ class DeviceWorker final : public Worker {
   const std::unique_ptr<backends::Backend> backend_;  // outlives the plans
   PlanCache plans_;
   serving::FairGate gate_;
+  RunTimes run_times_;
   std::atomic<std::uint64_t> runs_ = 0, interrupted_ = 0, refused_ = 0;
   std::atomic<std::chrono::nanoseconds::rep> busy_ = 0;
   Housekeeper housekeeper_;

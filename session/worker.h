@@ -8,6 +8,7 @@
 
 #include "backends/backend.h"
 #include "base/status.h"
+#include "serving/duration_histogram.h"
 #include "serving/fair_gate.h"
 #include "session/housekeeper.h"
 
@@ -49,12 +50,19 @@ class Worker {
     std::uint64_t programs_refused = 0;  // they could not be read, were too large, or did not compile
   };
   virtual Stats stats() const = 0;
+  // Of runs: how long they waited from when their call had come to their beginning, and how long they took from there,
+  // on devices that work on their own to be launched.
+  struct RunTimes {
+    serving::DurationHistogram queue, run;
+  };
+  virtual const RunTimes& run_times() const = 0;
 
   // For sessions: where their runs wait for their turn among tenants'.
   virtual serving::FairGate& gate() = 0;
   // What stats() counts.
   virtual void count_session(int change) = 0;
   virtual void count_run() = 0;
+  virtual void count_run_times(std::chrono::nanoseconds queue, std::chrono::nanoseconds run) = 0;
   virtual void count_busy(std::chrono::nanoseconds time) = 0;
   virtual void count_interrupted_run() = 0;
   virtual void count_refused_program() = 0;

@@ -234,6 +234,24 @@ def step(model, batch):
     return run
 
 
+def lstm_step(s):
+    """Milliseconds of a step with Adam: two layers of 512, 64 sequences of 128 steps, the mean square as the loss."""
+    torch.manual_seed(1)
+    net = nn.LSTM(512, 512, 2, batch_first=True)
+    graph = MODE in ("graph", "both")
+    optim = torch.optim.Adam(net.parameters(), lr=1e-3, **({"capturable": True} if graph else {}))
+    x = torch.rand(64, 128, 512) * 2 - 1
+    loss = lambda: net(x)[0].square().mean()
+    if MODE in ("compile", "both"):
+        loss = torch.compile(loss)
+
+    def body():
+        optim.zero_grad()
+        loss().backward()
+        optim.step()
+    return [1e3 * t for t in repeat(captured(body).replay if graph else body, s, 10 if GPU else 1)]
+
+
 class Block(nn.Module):
     """GPT-2's, with one product for queries, keys and values."""
     def __init__(self, model, heads, context, gelu="none"):
@@ -402,6 +420,7 @@ BENCHMARKS = {
     "mlp64_step": ("us", step(Mlp, 64)),
     "cnn64_step": ("us", step(Cnn, 64)),
     "cnn512_step": ("us", step(Cnn, 512)),
+    "lstm_step": ("ms", lstm_step),
     "chargpt_step": ("tokens/s", chargpt_step),
     "gpt2_step": ("tokens/s", gpt2_step),
     "gpt2_generate": ("ms/token", gpt2_generate),

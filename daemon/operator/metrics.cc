@@ -1,6 +1,7 @@
 #include "daemon/operator/metrics.h"
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -35,7 +36,30 @@ bool is_value_of(const MetricInfo::Label& label, std::string_view value) {
   return label.values.empty() || std::ranges::find(label.values, value) != label.values.end();
 }
 
-std::string_view type_name(MetricInfo::Type type) { return type == MetricInfo::Type::counter ? "counter" : "gauge"; }
+using Type = MetricInfo::Type;
+
+std::string_view type_name(Type type) {
+  return type == Type::counter ? "counter" : type == Type::gauge ? "gauge" : "histogram";
+}
+
+prometheus::MetricType library_type(Type type) {
+  return type == Type::counter ? prometheus::MetricType::Counter
+         : type == Type::gauge ? prometheus::MetricType::Gauge
+                               : prometheus::MetricType::Histogram;
+}
+
+prometheus::ClientMetric::Histogram library_histogram(const HistogramSample& sample) {
+  prometheus::ClientMetric::Histogram histogram;
+  std::uint64_t so_far = 0;
+  for (std::size_t k = 0; k < sample.counts.size(); ++k) {
+    so_far += sample.counts[k];
+    const auto bound = k < sample.bounds.size() ? sample.bounds[k] : std::numeric_limits<double>::infinity();
+    histogram.bucket.push_back({.cumulative_count = so_far, .upper_bound = bound});
+  }
+  histogram.sample_count = so_far;
+  histogram.sample_sum = sample.sum;
+  return histogram;
+}
 
 // "`state` (connected, waiting)"
 std::string describe(const MetricInfo::Label& label) {
@@ -62,15 +86,31 @@ std::vector<MetricInfo::Label> MetricInfo::label_list() const {
   return list;
 }
 
-void Samples::add(Metric metric, double value, std::initializer_list<std::string_view> labels) {
+bool Samples::has_room(Metric metric, std::initializer_list<std::string_view> labels, std::size_t series) const {
   const auto list = info(metric).label_list();
   BURN_CHECK(list.size() == labels.size(), "a value for each label of a metric");
   BURN_CHECK(std::ranges::equal(list, labels, is_value_of), "a label has a value that its list does not");
-  if (size_ == kMaxSeries) return;
+  return size_ + series <= kMaxSeries;
+}
+
+void Samples::add(Metric metric, double value, std::initializer_list<std::string_view> labels) {
+  BURN_CHECK(info(metric).type != Type::histogram, "a histogram has more than one value");
+  if (!has_room(metric, labels, 1)) return;
   Sample sample{.labels = {}, .value = value};
   for (const auto label : labels) sample.labels.push_back(one_line(label));
   by_metric_[static_cast<std::size_t>(metric)].push_back(std::move(sample));
   ++size_;
+}
+
+void Samples::add(Metric metric, HistogramSample value, std::initializer_list<std::string_view> labels) {
+  BURN_CHECK(info(metric).type == Type::histogram, "a histogram's values are of a metric that is none");
+  BURN_CHECK(value.counts.size() == value.bounds.size() + 1, "a histogram has a count above its last bound");
+  const auto series = value.counts.size() + 2;
+  if (!has_room(metric, labels, series)) return;
+  Sample sample{.labels = {}, .value = 0, .histogram = std::move(value)};
+  for (const auto label : labels) sample.labels.push_back(one_line(label));
+  by_metric_[static_cast<std::size_t>(metric)].push_back(std::move(sample));
+  size_ += series;
 }
 
 std::string Samples::to_text() const {
@@ -78,18 +118,18 @@ std::string Samples::to_text() const {
   for (const auto& row : kMetrics) {
     const auto& samples = by_metric_[static_cast<std::size_t>(row.metric)];
     if (samples.empty()) continue;
-    const bool is_counter = row.type == MetricInfo::Type::counter;
     prometheus::MetricFamily family{
-        .name = std::string{row.name},
-        .help = std::string{row.help},
-        .type = is_counter ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge,
-        .metric = {}};
+        .name = std::string{row.name}, .help = std::string{row.help}, .type = library_type(row.type), .metric = {}};
     const auto list = row.label_list();
     for (const auto& sample : samples) {
       prometheus::ClientMetric metric;
       for (std::size_t k = 0; k < list.size(); ++k)
         metric.label.push_back({std::string{list[k].name}, sample.labels[k]});
-      (is_counter ? metric.counter.value : metric.gauge.value) = sample.value;
+      if (row.type == Type::histogram) {
+        metric.histogram = library_histogram(sample.histogram);
+      } else {
+        (row.type == Type::counter ? metric.counter.value : metric.gauge.value) = sample.value;
+      }
       family.metric.push_back(std::move(metric));
     }
     families.push_back(std::move(family));

@@ -20,7 +20,7 @@ enum class Metric : std::uint8_t {
 };
 
 struct MetricInfo {
-  enum class Type : std::uint8_t { counter, gauge };
+  enum class Type : std::uint8_t { counter, gauge, histogram };
   struct Label {
     std::string_view name;
     std::vector<std::string_view> values;  // all that it has; empty: they come from the configuration
@@ -38,6 +38,13 @@ struct MetricInfo {
 std::span<const MetricInfo> metrics();  // in the order of Metric
 const MetricInfo& info(Metric metric);
 
+// What a histogram has counted: `counts` of values up to each of `bounds`, and of those above; not cumulative.
+struct HistogramSample {
+  std::vector<double> bounds;
+  std::vector<std::uint64_t> counts;  // one more than bounds
+  double sum = 0;
+};
+
 // The samples of one scrape.
 class Samples {
  public:
@@ -48,6 +55,9 @@ class Samples {
   // same values at most once for a metric. A value that is not UTF-8 has its other bytes written out; a sample beyond
   // kMaxSeries is left out.
   void add(Metric metric, double value, std::initializer_list<std::string_view> labels = {});
+
+  // The same of a histogram, which has a series for each bound and three more.
+  void add(Metric metric, HistogramSample value, std::initializer_list<std::string_view> labels = {});
 
   std::size_t size() const { return size_; }
   // The text format 0.0.4 of Prometheus: families in the table's order, those without a sample left out.
@@ -62,7 +72,10 @@ class Samples {
   struct Sample {
     std::vector<std::string> labels;
     double value;
+    HistogramSample histogram = {};
   };
+
+  bool has_room(Metric metric, std::initializer_list<std::string_view> labels, std::size_t series) const;
 
   std::array<std::vector<Sample>, kCount> by_metric_;
   std::size_t size_ = 0;

@@ -145,33 +145,43 @@ std::shared_ptr<net::PermitPool> refusal_permits() {
   return std::make_shared<net::PermitPool>("refused connections", kLimits);
 }
 
-net::BoundSocket bind(const std::string& address) {
-  if (!address.starts_with(kUnix)) return value_or_throw(net::bind_tcp(address));
+struct Bound {
+  net::BoundSocket socket;
+  bool is_unix = false;
+};
+
+Bound bind(const std::string& address) {
+  if (address.starts_with(net::kInherited)) {
+    auto tcp = net::bind_tcp(address);
+    if (tcp.ok()) return {*std::move(tcp)};
+    return {value_or_throw(net::bind_unix(address)), true};
+  }
+  if (!address.starts_with(kUnix)) return {value_or_throw(net::bind_tcp(address))};
   auto socket = value_or_throw(net::bind_unix(address.substr(kUnix.size())));
   ::chmod(socket.address.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP);
-  return socket;
+  return {std::move(socket), true};
 }
 
 }  // namespace
 
 class OperatorPort::Impl {
  public:
-  Impl(const std::string& address, OperatorSource& source) : Impl(bind(address), address.starts_with(kUnix), source) {}
+  Impl(const std::string& address, OperatorSource& source) : Impl(bind(address), source) {}
 
   ~Impl() {
     loop_.stop();
     thread_.join();
-    if (!unix_path_.empty()) ::unlink(unix_path_.c_str());
+    if (!file_.empty()) ::unlink(file_.c_str());
   }
 
   const std::string& url() const { return url_; }
 
  private:
-  Impl(net::BoundSocket socket, bool is_unix, OperatorSource& source)
+  Impl(Bound bound, OperatorSource& source)
       : source_(source),
-        url_((is_unix ? "unix:" : "http://") + socket.address),
-        unix_path_(is_unix ? socket.address : ""),
-        accepting_(loop_, std::move(socket.fd), [this](net::UniqueFd client) { serve(std::move(client)); }) {
+        url_((bound.is_unix ? "unix:" : "http://") + bound.socket.address),
+        file_(bound.socket.file),
+        accepting_(loop_, std::move(bound.socket.fd), [this](net::UniqueFd client) { serve(std::move(client)); }) {
     accepting_.start();
     thread_ = start_thread("burn-operator", [this] { run(); });
   }
@@ -199,7 +209,7 @@ class OperatorPort::Impl {
   }
 
   OperatorSource& source_;
-  const std::string url_, unix_path_;
+  const std::string url_, file_;
   const std::shared_ptr<net::PermitPool> permits_ = connection_permits(), refusals_ = refusal_permits();
   asio::io_context loop_{1};       // 1: a hint that one thread runs it
   net::SocketAcceptor accepting_;  // used on its thread only

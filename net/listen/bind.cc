@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstring>
 #include <memory>
+#include <system_error>
+#include <utility>
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -44,9 +49,56 @@ bool is_served(const sockaddr_un& address) {
   return status == 0 || errno == EAGAIN;  // EAGAIN: its queue is full
 }
 
+int int_option(int fd, int name) {
+  int value = 0;
+  socklen_t size = sizeof value;
+  return ::getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
+}
+
+// The socket of "fd:3", of the family of unix sockets or of those of TCP.
+Result<UniqueFd> inherited(const std::string& address, bool is_unix) {
+  const auto wrong = [&](const std::string& why) { return invalid_argument(address + ": " + why); };
+  const auto text = std::string_view{address}.substr(kInherited.size());
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0)
+    return wrong("a descriptor is a number, as in fd:3");
+  if (int_option(number, SO_TYPE) != SOCK_STREAM || int_option(number, SO_ACCEPTCONN) != 1)
+    return wrong("this descriptor is no stream socket that listens");
+  const int family = int_option(number, SO_DOMAIN);
+  if (is_unix ? family != AF_UNIX : family != AF_INET && family != AF_INET6)
+    return wrong(is_unix ? "this socket is no unix socket" : "this socket is none of TCP");
+  // A copy: a second listener on the same descriptor is then no use of a closed one.
+  UniqueFd own{::fcntl(number, F_DUPFD_CLOEXEC, 0)};
+  if (!own || ::fcntl(own.get(), F_SETFL, O_NONBLOCK) != 0 || ::fcntl(number, F_SETFD, FD_CLOEXEC) != 0)
+    return cannot_listen(address, errno_text(errno));
+  return own;
+}
+
+Status not_loopback(const std::string& address) {
+  return failed_precondition("other machines can reach " + address + ", and no token is asked for");
+}
+
+Result<BoundSocket> inherited_tcp(const std::string& address, bool loopback_only) {
+  BURN_TRY(UniqueFd fd, inherited(address, false));
+  std::string bound = bound_address(fd.get());
+  if (loopback_only && Peer::of(bound).where != Peer::Where::loopback) return not_loopback(bound);
+  return BoundSocket{std::move(fd), std::move(bound)};
+}
+
+Result<BoundSocket> inherited_unix(const std::string& address) {
+  BURN_TRY(UniqueFd fd, inherited(address, true));
+  sockaddr_un name{};
+  socklen_t size = sizeof name;
+  ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&name), &size);
+  std::string path{name.sun_path, ::strnlen(name.sun_path, sizeof name.sun_path)};
+  return BoundSocket{std::move(fd), std::move(path)};
+}
+
 }  // namespace
 
 Result<BoundSocket> bind_tcp(const std::string& address, bool loopback_only) {
+  if (address.starts_with(kInherited)) return inherited_tcp(address, loopback_only);
   BURN_TRY(const HostPort where, parse_host_port(address));
   addrinfo hints{};
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
@@ -57,7 +109,7 @@ Result<BoundSocket> bind_tcp(const std::string& address, bool loopback_only) {
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses{found, &::freeaddrinfo};
 
   if (loopback_only && !is_loopback(addresses->ai_addr)) {
-    return failed_precondition("other machines can reach " + address + ", and no token is asked for");
+    return not_loopback(address);
   }
   UniqueFd fd{::socket(addresses->ai_family, kSocketFlags, 0)};
   if (!fd) return cannot_listen(address, errno_text(errno));
@@ -71,6 +123,7 @@ Result<BoundSocket> bind_tcp(const std::string& address, bool loopback_only) {
 }
 
 Result<BoundSocket> bind_unix(const std::string& path) {
+  if (path.starts_with(kInherited)) return inherited_unix(path);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
@@ -89,7 +142,7 @@ Result<BoundSocket> bind_unix(const std::string& path) {
   if (!fd) return cannot_listen(path, errno_text(errno));
   const int error = bind_and_listen(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   if (error != 0) return cannot_listen(path, errno_text(error));
-  return BoundSocket{std::move(fd), path};
+  return BoundSocket{std::move(fd), path, path};
 }
 
 }  // namespace burn::net

@@ -116,7 +116,7 @@ Status GrpcListener::start(BoundSocket socket, const std::string& scheme) {
   server_ = builder.BuildAndStart();
   if (!server_) return unavailable("cannot listen on " + socket.address + ": gRPC does not start");
   url_ = where;
-  if (scheme == kUnixScheme) unix_path_ = socket.address;
+  unix_path_ = socket.file;
   // Asked to count calls as soon as there are any.
   BURN_TRY(accepting_,
            AcceptLoop::start(std::move(socket.fd), connection_permits(permits_of(options_)->limits()),

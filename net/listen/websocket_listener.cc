@@ -98,7 +98,7 @@ class UnixListener final : public Listener {
       : path_(std::move(path)), listener_(std::move(listener)) {}
   ~UnixListener() override {
     listener_.reset();
-    ::unlink(path_.c_str());
+    if (!path_.empty()) ::unlink(path_.c_str());
   }
 
   std::string url() const override { return listener_->url(); }
@@ -123,8 +123,9 @@ Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, Acceptor&
   BURN_TRY(BoundSocket socket, bind_unix(path));
   ListenOptions plain = options;
   plain.tls = nullptr;
+  auto file = socket.file;
   auto listener = std::make_unique<WebSocketListener>(std::move(socket), "unix:", acceptor, plain);
-  return std::unique_ptr<Listener>(std::make_unique<UnixListener>(path, std::move(listener)));
+  return std::unique_ptr<Listener>(std::make_unique<UnixListener>(std::move(file), std::move(listener)));
 }
 
 }  // namespace burn::net

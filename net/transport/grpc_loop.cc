@@ -9,6 +9,7 @@
 
 #include "base/thread.h"
 #include "base/time_slice.h"
+#include "net/transport/start_openssl.h"
 
 namespace burn::net {
 namespace {
@@ -55,7 +56,7 @@ class Later final : public GrpcTag {
 }  // namespace
 
 GrpcLoop::GrpcLoop(std::unique_ptr<grpc::CompletionQueue> queue)
-    : queue_(std::move(queue)), thread_(start_thread("burn-grpc", [this] { run(); })) {}
+    : queue_(std::move(queue)), thread_((start_openssl(), start_thread("burn-grpc", [this] { run(); }))) {}
 
 GrpcLoop::~GrpcLoop() { stop(); }
 

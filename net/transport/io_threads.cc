@@ -6,10 +6,10 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <openssl/crypto.h>
 
 #include "base/thread.h"
 #include "base/time_slice.h"
+#include "net/transport/start_openssl.h"
 
 namespace burn::net {
 
@@ -32,9 +32,7 @@ void run(IoContext& context) {
 }  // namespace
 
 IoThreads::IoThreads(int most) : most_(most) {
-  // The handshake needs it (ws_handshake.cc). What OpenSSL notes about the thread that starts it is freed with nothing
-  // but the process: so the caller's thread does, and not one of these, which end.
-  OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, nullptr);
+  start_openssl();  // the handshake needs it (ws_handshake.cc)
   start_one();
 }
 

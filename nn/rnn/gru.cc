@@ -26,18 +26,9 @@ Gru GruConfig::init(const Device& device) const {
   return layer;
 }
 
-namespace {
-
-// The columns of gates `first` to `first + count`.
-Value columns(const Value& x, std::int64_t first, std::int64_t count, std::int64_t width, const Site& site) {
-  return client::narrow(x, 1, first * width, count * width, site);
-}
-
-}  // namespace
-
 RecurrentValues Gru::apply_layer(const Value& x, const std::vector<Value>& state, const Site& site) const {
   const client::SiteScope scope{site};
-  const detail::Gates gates{"Gru", {&update_gate, &reset_gate, &new_gate}, site};
+  const detail::Gates gates{"Gru", {&update_gate, &reset_gate, &new_gate}, site, reset_after};
   // Without reset_after the new gate's hidden product waits for the reset gate.
   const std::optional<detail::Gates> first_two =
       reset_after ? std::nullopt : std::optional{detail::Gates{"Gru", {&update_gate, &reset_gate}, site}};
@@ -46,17 +37,26 @@ RecurrentValues Gru::apply_layer(const Value& x, const std::vector<Value>& state
   detail::check_input("Gru", x, gates, site);
   detail::check_state("Gru", state, 1, site);
   const detail::Walkway way{batch_first, reverse};
-  const auto width = gates.hidden_weight.dim(0);
   Value h = detail::state_or_zeros("Gru: the state", state.empty() ? nullptr : &state[0], x, gates, way, site);
+  // As wide as a state at once: its gradient is then added up within each step's kernel, and summed over the batch
+  // once.
+  std::optional<Value> last_bias;
+  if (gates.last_bias)
+    last_bias = client::expand(client::reshape(*gates.last_bias, {1, gates.width()}, site), h.shape(), site);
   const Value states = detail::walk(x, gates, way, site, [&](const Value& of_input) {
-    const Value of_hidden = (first_two ? *first_two : gates).of_hidden(h, site);
-    const Value both =
-        gate_activation.apply(columns(of_input, 0, 2, width, site) + columns(of_hidden, 0, 2, width, site), site);
-    const Value z = columns(both, 0, 1, width, site), r = columns(both, 1, 1, width, site), before = h;
-    const Value of_new = columns(of_input, 2, 1, width, site);
-    const Value sum =
-        last ? of_new + last->of_hidden(r * before, site) : of_new + r * columns(of_hidden, 2, 1, width, site);
-    const Value fresh = hidden_activation.apply(sum, site);
+    const Value of_hidden = (first_two ? *first_two : gates).of_hidden(h, site), before = h;
+    const auto open = [&](std::int64_t gate) {
+      return gate_activation.apply(gates.gate(of_input, gate, site) + gates.gate(of_hidden, gate, site), site);
+    };
+    const Value z = open(0), r = open(1);
+    Value of_new;
+    if (last) {
+      of_new = last->of_hidden(r * before, site);
+    } else {
+      const Value product = gates.gate(of_hidden, 2, site);
+      of_new = r * (last_bias ? product + *last_bias : product);
+    }
+    const Value fresh = hidden_activation.apply(gates.gate(of_input, 2, site) + of_new, site);
     h = fresh * (1.0 - z) + z * before;
     if (clip) h = client::clamp(h, -*clip, *clip, site);
     return h;

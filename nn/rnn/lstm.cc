@@ -29,11 +29,9 @@ Lstm LstmConfig::init(const Device& device) const {
 
 RecurrentValues Lstm::apply_layer(const Value& x, const std::vector<Value>& state, const client::Site& site) const {
   const client::SiteScope scope{site};
-  // Gates with one activation side by side, the cell's last.
   const detail::Gates gates = input_forget
                                   ? detail::Gates{"Lstm", {&input_gate, &output_gate, &cell_gate}, site}
-                                  : detail::Gates{"Lstm", {&input_gate, &output_gate, &forget_gate, &cell_gate}, site};
-  const std::int64_t width = gates.hidden_weight.dim(0), sigmoids = input_forget ? 2 : 3;
+                                  : detail::Gates{"Lstm", {&input_gate, &output_gate, &cell_gate, &forget_gate}, site};
   detail::check_input("Lstm", x, gates, site);
   detail::check_state("Lstm", state, 2, site);
   const detail::Walkway way{batch_first, reverse};
@@ -42,14 +40,14 @@ RecurrentValues Lstm::apply_layer(const Value& x, const std::vector<Value>& stat
   };
   Value c = initial("Lstm: the cell state", 0);
   Value h = initial("Lstm: the hidden state", 1);
-  const auto columns = [&](const Value& from, std::int64_t first, std::int64_t count) {
-    return client::narrow(from, 1, first * width, count * width, site);
-  };
   const Value states = detail::walk(x, gates, way, site, [&](const Value& of_input) {
-    const Value sums = of_input + gates.of_hidden(h, site);
-    const Value open = gate_activation.apply(columns(sums, 0, sigmoids), site);
-    const Value g = cell_activation.apply(columns(sums, sigmoids, 1), site);
-    const Value i = columns(open, 0, 1), o = columns(open, 1, 1), f = input_forget ? 1.0 - i : columns(open, 2, 1);
+    const Value of_hidden = gates.of_hidden(h, site);
+    const auto sum = [&](std::int64_t gate) {
+      return gates.gate(of_input, gate, site) + gates.gate(of_hidden, gate, site);
+    };
+    const Value i = gate_activation.apply(sum(0), site), o = gate_activation.apply(sum(1), site);
+    const Value g = cell_activation.apply(sum(2), site);
+    const Value f = input_forget ? 1.0 - i : gate_activation.apply(sum(3), site);
     c = f * c + i * g;
     if (clip) c = client::clamp(c, -*clip, *clip, site);
     h = o * hidden_activation.apply(c, site);

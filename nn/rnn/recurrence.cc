@@ -1,8 +1,10 @@
 #include "nn/rnn/recurrence.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
+#include "client/autocast.h"
 #include "client/fail.h"
 #include "nn/module/checks.h"
 
@@ -40,20 +42,32 @@ std::optional<Value> biases_of(std::initializer_list<const GateController*> gate
   return side_by_side(std::move(parts), 0, site);
 }
 
-Value linear(const Value& x, const Value& weight, const std::optional<Value>& bias, const Site& site) {
-  return client::linear(x, weight, bias ? &*bias : nullptr, site);
-}
-
 }  // namespace
 
-Gates::Gates(const char* layer, std::initializer_list<const GateController*> gates, const Site& site)
+Gates::Gates(const char* layer, std::initializer_list<const GateController*> gates, const Site& site, bool keeps_last)
     : input_weight(weights_of(layer, gates, &GateController::input_transform, site)),
       hidden_weight(weights_of(layer, gates, &GateController::hidden_transform, site)),
-      input_bias(biases_of(gates, &GateController::input_transform, site)),
-      hidden_bias(biases_of(gates, &GateController::hidden_transform, site)) {}
+      bias(biases_of(gates, &GateController::input_transform, site)) {
+  // Once, and not in each step: the weight's gradient is then one product (autodiff/shared_factors.h).
+  if (const auto low = client::product_dtype({&hidden_weight})) hidden_weight = client::cast(hidden_weight, *low, site);
+  auto of_hidden = biases_of(gates, &GateController::hidden_transform, site);
+  if (!of_hidden) return;
+  if (keeps_last) {
+    const auto before = hidden_weight.dim(1) - width();
+    last_bias = client::narrow(*of_hidden, 0, before, width(), site);
+    if (before == 0) return;
+    const Value none = client::filled(client::place_of(*of_hidden), {width()}, 0, of_hidden->dtype(), site);
+    of_hidden = client::concat(std::array{client::narrow(*of_hidden, 0, 0, before, site), none}, 0, site);
+  }
+  bias = bias ? client::pointwise(ir::PointwiseFn::add, *bias, *of_hidden, site) : *of_hidden;
+}
 
-Value Gates::of_inputs(const Value& x, const Site& site) const { return linear(x, input_weight, input_bias, site); }
-Value Gates::of_hidden(const Value& h, const Site& site) const { return linear(h, hidden_weight, hidden_bias, site); }
+Value Gates::of_inputs(const Value& x, const Site& site) const {
+  return client::linear(x, input_weight, bias ? &*bias : nullptr, site);
+}
+Value Gates::of_hidden(const Value& h, const Site& site) const {
+  return client::linear(h, hidden_weight, nullptr, site);
+}
 
 void check_input(const char* layer, const Value& x, const Gates& gates, const Site& site) {
   check_rank(layer, x, 3, site);
@@ -85,13 +99,13 @@ Value state_or_zeros(const char* what, const Value* state, const Value& x, const
 
 Value walk(const Value& x, const Gates& gates, const Walkway& way, const Site& site,
            const std::function<Value(const Value&)>& step) {
-  const Value products =  // [time, batch, n d_hidden]
-      gates.of_inputs(way.batch_first ? client::swap_dims(x, 0, 1, site) : x, site);
-  const auto time = products.dim(0), batch = products.dim(1), width = gates.hidden_weight.dim(0);
+  const Value products = gates.of_inputs(x, site);  // [.., .., n d_hidden]
+  const int time_dim = way.batch_first ? 1 : 0;
+  const auto time = products.dim(time_dim), batch = products.dim(1 - time_dim), width = gates.width();
   std::vector<Value> states(static_cast<std::size_t>(time));
   for (std::int64_t i = 0; i < time; ++i) {
     const auto t = way.reverse ? time - 1 - i : i;
-    const Value now = client::reshape(client::narrow(products, 0, t, 1, site), {batch, products.dim(2)}, site);
+    const Value now = client::reshape(client::narrow(products, time_dim, t, 1, site), {batch, products.dim(2)}, site);
     states[static_cast<std::size_t>(t)] = step(now);
   }
   if (states.empty()) {

@@ -13,13 +13,23 @@
 namespace burn::nn::detail {
 
 // The weights of several gates as one layer. A gate without a bias beside one that has it counts as one of zeros.
+// Products of a step are read by columns and their sums taken gate by gate, so that all of a step that follows its
+// product is one kernel over [batch, d_hidden].
 struct Gates {
-  client::Value input_weight, hidden_weight;               // [d_input, n d_hidden], [d_hidden, n d_hidden]
-  std::optional<client::Value> input_bias, hidden_bias{};  // [n d_hidden]
+  client::Value input_weight, hidden_weight;  // [d_input, n d_hidden], [d_hidden, n d_hidden]
+  std::optional<client::Value> bias{};        // [n d_hidden]: the sum of both products' biases
+  std::optional<client::Value> last_bias{};   // [d_hidden]: of the last gate's hidden product, where it is kept apart
 
-  Gates(const char* layer, std::initializer_list<const GateController*> gates, const client::Site& site);
-  client::Value of_inputs(const client::Value& x, const client::Site& site) const;  // x W + b
-  client::Value of_hidden(const client::Value& h, const client::Site& site) const;  // h U + c
+  // `keeps_last`: the hidden product of the last gate has its bias before it is added to that of the input.
+  Gates(const char* layer, std::initializer_list<const GateController*> gates, const client::Site& site,
+        bool keeps_last = false);
+  std::int64_t width() const { return hidden_weight.dim(0); }                       // d_hidden
+  client::Value of_inputs(const client::Value& x, const client::Site& site) const;  // x W + bias
+  client::Value of_hidden(const client::Value& h, const client::Site& site) const;  // h U
+  // The columns of gate `i` of such a product of a step, [batch, d_hidden].
+  client::Value gate(const client::Value& product, std::int64_t i, const client::Site& site) const {
+    return client::narrow(product, 1, i * width(), width(), site);
+  }
 };
 
 // In which order, and from which layout, a layer walks.

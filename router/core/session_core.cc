@@ -149,7 +149,8 @@ Status SessionCore::check(const proto::Run& run, const RoutedProgram& routed) {
 
 // Its outputs fail for the reason; what it was given is given away, and what it releases is released.
 Failure SessionCore::refuse_run(const proto::Run& run, const RoutedProgram* routed, const Status& why, Outbox& out) {
-  const auto failure = std::make_shared<const Status>(why.with_context(fmt::format("program {}", run.program)));
+  const auto failure =
+      std::make_shared<const Status>(routed ? why.with_context(fmt::format("program {}", run.program)) : why);
   std::vector<proto::TensorId> gone = run.release;
   if (routed) {
     const auto room = std::numeric_limits<proto::TensorId>::max() - run.first_output;
@@ -167,7 +168,10 @@ Failure SessionCore::refuse_run(const proto::Run& run, const RoutedProgram* rout
 
 Failure SessionCore::run(const proto::Run& run, Outbox& out) {
   auto* routed = programs_.find(run.program);
-  if (!routed) return refuse_run(run, nullptr, not_found("it is not known in this session"), out);
+  if (!routed) {
+    return refuse_run(run, nullptr, not_found(fmt::format("program {} is not known in this session", run.program)),
+                      out);
+  }
   if (const auto status = check(run, *routed); !status.ok()) return refuse_run(run, routed, status, out);
   auto variant = variant_of(run.program, *routed, run.inputs, out);
   if (!variant.ok()) return refuse_run(run, routed, variant.status(), out);

@@ -11,13 +11,13 @@ namespace {
 
 TEST(Mnist, ReadsDigitsCleanAndNoisy) {
   const test::TempFolder folder;
-  const auto tested = mnist::train({.artifacts = folder / "run", .train_images = 600, .test_images = 200, .epochs = 4});
+  const auto tested = mnist::train({.artifacts = folder / "run", .train_images = 600, .test_images = 200, .epochs = 6});
   EXPECT_GT(tested.clean, 70);
   EXPECT_GT(tested.noisy, 20);
   EXPECT_LE(tested.noisy, tested.clean + 5);
 }
 
-TEST(CustomLoop, Learns) { EXPECT_GT(custom_loop::train({.epochs = 3, .train_images = 600, .test_images = 200}), 0.6); }
+TEST(CustomLoop, Learns) { EXPECT_GT(custom_loop::train({.epochs = 8, .train_images = 600, .test_images = 200}), 0.6); }
 
 TEST(Wgan, DrawsPointsNearTheRing) {
   const test::TempFolder folder;

@@ -123,7 +123,7 @@ TEST(ParamGroups, OfSeveralConditionsAskForAllOfThem) {
   EXPECT_TRUE(both.matches(1, "first.weight"));
   EXPECT_FALSE(both.matches(1, "first.bias"));
   EXPECT_FALSE(both.matches(1, "second.weight"));
-  const auto short_weights = ParamGroup::from_predicates({[](std::string_view path) { return path.size() < 8; },
+  const auto short_weights = ParamGroup::from_predicates({[](std::string_view path) { return path.size() < 9; },
                                                           [](std::string_view path) { return path.ends_with("t"); }});
   EXPECT_TRUE(short_weights.matches(1, "a.weight"));
   EXPECT_FALSE(short_weights.matches(1, "aaaa.weight"));

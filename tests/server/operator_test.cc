@@ -14,7 +14,8 @@
 #include "base/error.h"
 #include "daemon/operator/client.h"
 #include "net/remote/remote_session.h"
-#include "tests/server/process.h"
+#include "tests/server/operated_server.h"
+#include "tests/session/answers.h"
 #include "tests/session/programs.h"
 
 namespace burn::server {
@@ -26,57 +27,6 @@ using namespace std::chrono_literals;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-// A burn-server with an operator's port.
-class OperatedServer {
- public:
-  explicit OperatedServer(const std::vector<std::string>& more = {}) : process_{command(more)} {
-    const auto port = process_.read_line();
-    EXPECT_THAT(port, StartsWith("operator http://127.0.0.1:"));
-    address_ = port.substr(std::string{"operator http://"}.size());
-    const auto listening = process_.read_line();
-    EXPECT_THAT(listening, StartsWith("listening ws://127.0.0.1:"));
-    url_ = listening.substr(std::string{"listening "}.size());
-  }
-
-  daemon::OperatorAnswer get(std::string_view path) const {
-    return value_or_throw(daemon::ask_operator(address_, "GET", path, 10s));
-  }
-  // The value of this series ("burn_ready", or with its labels as /metrics writes them); empty: there is none.
-  std::string metric(const std::string& series) const {
-    const auto text = "\n" + get("/metrics").body;
-    const auto at = text.find("\n" + series + " ");
-    if (at == std::string::npos) return {};
-    const auto begin = at + series.size() + 2;
-    return text.substr(begin, text.find('\n', begin) - begin);
-  }
-  const std::string& address() const { return address_; }
-  const std::string& url() const { return url_; }
-  Process& process() { return process_; }
-
- private:
-  static std::vector<std::string> command(const std::vector<std::string>& more) {
-    std::vector<std::string> all{BURN_SERVER, "--ws", "127.0.0.1:0", "--grpc", "off", "--operator", "127.0.0.1:0"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-
-  Process process_;
-  std::string address_, url_;
-};
-
-// x + x, run so many times on a session of its own.
-void run(const std::string& url, int count) {
-  const auto session = value_or_throw(net::connect(url));
-  EXPECT_TRUE(session->define(1, add_program({2}), {}).ok());
-  EXPECT_TRUE(session->write(1, tensor({2}, {1, 2})).ok());
-  for (proto::TensorId id = 2; id < 2 + static_cast<proto::TensorId>(count); ++id) {
-    EXPECT_TRUE(session->run({.program = 1, .inputs = {1, 1}, .first_output = id}).ok());
-  }
-  std::promise<void> done;
-  session->sync([&](const Status&) { done.set_value(); });
-  done.get_future().wait();
-}
 
 // The singular values of a matrix, tensor 1, by LAPACK, which cannot be stopped: for ten seconds at least.
 void run_for_seconds(proto::Session& session) {
@@ -101,12 +51,35 @@ TEST(BurnServerOperator, CountsWhatItsClientsDo) {
   EXPECT_EQ(server.metric("burn_sessions_opened_total"), "3");
   EXPECT_EQ(server.metric("burn_sessions_closed_total{reason=\"client\"}"), "3");
   EXPECT_EQ(server.metric("burn_runs_total{device=\"cpu\"}"), "6");
+  EXPECT_EQ(server.metric("burn_run_seconds_count{device=\"cpu\"}"), "6");
+  EXPECT_EQ(server.metric("burn_run_queue_seconds_count{device=\"cpu\"}"), "6");
+  EXPECT_EQ(server.metric("burn_run_seconds_bucket{device=\"cpu\",le=\"+Inf\"}"), "6");
+  EXPECT_GT(std::stod(server.metric("burn_run_seconds_sum{device=\"cpu\"}")), 0);
+  EXPECT_LT(std::stod(server.metric("burn_run_seconds_sum{device=\"cpu\"}")), 60);
   EXPECT_EQ(server.metric("burn_plan_cache_lookups_total{device=\"cpu\",result=\"miss\"}"), "1");
   // A session leaves its device a little after its connection.
   constexpr auto kAtRest = "\"devices\":[{\"name\":\"cpu\",\"why_lost\":\"\",\"sessions\":0,\"runs\":6,";
   for (int i = 0; i < 500 && server.get("/status").body.find(kAtRest) == std::string::npos; ++i)
     std::this_thread::sleep_for(10ms);
   EXPECT_THAT(server.get("/status").body, HasSubstr(kAtRest));
+}
+
+TEST(BurnServerOperator, CountsBytesOfFramesInBothDirections) {
+  OperatedServer server;
+  const std::string received = "burn_received_bytes_total{transport=\"websocket\"}";
+  const std::string sent = "burn_sent_bytes_total{transport=\"websocket\"}";
+  EXPECT_EQ(server.metric(received), "0");
+  EXPECT_EQ(server.metric("burn_sent_bytes_total{transport=\"grpc\"}"), "");  // it is off
+  constexpr std::int64_t kNumbers = 1 << 20;
+  constexpr double kBytes = 4 * kNumbers;
+  const auto session = value_or_throw(net::connect(server.url()));
+  EXPECT_TRUE(session->write(1, tensor({kNumbers}, std::vector<float>(kNumbers, 0.5f))).ok());
+  EXPECT_TRUE(read(*session, 1).ok());
+  for (const auto& series : {received, sent}) {
+    const auto bytes = std::stod(server.metric(series));
+    EXPECT_GE(bytes, kBytes) << series;
+    EXPECT_LE(bytes, kBytes + 10'000) << series;  // what is around the tensor
+  }
 }
 
 TEST(BurnServerOperator, DrainsOnceWhenItIsTold) {

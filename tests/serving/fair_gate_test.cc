@@ -18,7 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-std::shared_ptr<TenantAccount> tenant(const std::string& name, unsigned weight, TenantClass priority = TenantClass::normal) {
+std::shared_ptr<TenantAccount> tenant(const std::string& name, unsigned weight,
+                                      TenantClass priority = TenantClass::normal) {
   auto account = std::make_shared<TenantAccount>(name);
   account->set({.weight = weight, .priority = priority});
   return account;
@@ -49,7 +50,9 @@ TEST(FairGate, SharesADeviceByWeight) {
   const std::array accounts{tenant("a", 1), tenant("b", 2), tenant("c", 4)};
   Load::is_over = false;
   {
+    // Two sessions each: a tenant of one alone does not wait while it leaves, so it has every second turn at most.
     const Load a{gate, accounts[0], 300us}, b{gate, accounts[1], 900us}, c{gate, accounts[2], 500us};
+    const Load a2{gate, accounts[0], 300us}, b2{gate, accounts[1], 900us}, c2{gate, accounts[2], 500us};
     std::this_thread::sleep_for(1500ms);
     Load::is_over = true;
   }
@@ -124,7 +127,8 @@ TEST(FairGate, WithoutATenantNothingIsCounted) {
 TEST(TenantAccount, BoundsWhatAllItsSessionsHold) {
   const auto account = std::make_shared<TenantAccount>("vision");
   account->set({.memory = 100});
-  auto first = std::make_shared<Budget>(1000, nullptr, account), second = std::make_shared<Budget>(1000, nullptr, account);
+  auto first = std::make_shared<Budget>(1000, nullptr, account),
+       second = std::make_shared<Budget>(1000, nullptr, account);
   auto sixty = first->take(60);
   ASSERT_TRUE(sixty.ok());
   const auto more = second->take(41);

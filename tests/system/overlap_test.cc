@@ -57,7 +57,7 @@ ProgramPtr layers_program() {
   };
   auto x = builder.add_input(f32({kWidth, kWidth}));
   const auto weight = builder.add_input(f32({kWidth, kWidth}));
-  const auto index = builder.add_input({DType::i64, {kWidth}});
+  const auto index = builder.add_input({DType::i64, {kWidth, kWidth}});
   std::vector<Ref> sums;
   for (int layer = 0; layer < kLayers; ++layer) {
     x = add(ir::Pointwise{PointwiseFn::tanh}, {add(ir::MatMul{}, {x, weight})});
@@ -79,9 +79,9 @@ HostTensor numbers(int rank) {
 }
 
 HostTensor rows(std::int64_t last) {
-  std::vector<std::int64_t> all(kWidth);
+  std::vector<std::int64_t> all(kWidth * kWidth);
   all.back() = last;
-  return {{DType::i64, {kWidth}}, SharedBytes::own(std::move(all))};
+  return {{DType::i64, {kWidth, kWidth}}, SharedBytes::own(std::move(all))};
 }
 
 // By member and output.
@@ -96,7 +96,12 @@ Outputs run(GroupMembers& members, const ProgramPtr& program, const std::functio
     EXPECT_TRUE(session.write(3, rows(last_row(rank))).ok());
     EXPECT_TRUE(session.define(1, program, {}).ok());
     EXPECT_TRUE(session.run({.program = 1, .inputs = {1, 2, 3}, .first_output = 10}).ok());
-    for (std::size_t k = 0; k < program->outputs.size(); ++k) asked[rank].push_back(read(session, 10 + k));
+    std::vector<proto::TensorId> made{1, 2, 3};
+    for (std::size_t k = 0; k < program->outputs.size(); ++k) {
+      asked[rank].push_back(read(session, 10 + k));
+      made.push_back(10 + k);
+    }
+    EXPECT_TRUE(session.release(made).ok());
   }
   Outputs outputs;
   for (auto& of_member : asked) {

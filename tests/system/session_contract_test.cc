@@ -37,6 +37,7 @@ using session::ProgramPtr;
 using session::scale_program;
 using session::tensor;
 using session::values;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 // Two results: in0[in1], and in0 + in0.
@@ -137,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(, SessionContract,
 
 TEST_P(SessionContract, InfoSaysWhatThePeerIsAndBears) {
   const auto& info = session_->info();
-  EXPECT_THAT(info.server, HasSubstr("burn-server "));
+  EXPECT_THAT(info.server, AnyOf(HasSubstr("burn-server "), HasSubstr("burn-router ")));
   EXPECT_FALSE(info.session.empty());
   EXPECT_FALSE(info.devices.empty());
   EXPECT_GT(info.max_tensor_bytes, 0u);

@@ -2,10 +2,10 @@
 """Writes what optimizers and schedules do, by PyTorch: tests/train/make_trajectories.py > tests/train/trajectories.txt.
 
 Needs PyTorch 1.13 (python3-torch of Debian 12). What it lacks is written down here a second time, in double precision:
-Adafactor by PyTorch 2.5's documentation, Lion by algorithm 2 of arXiv:2302.06675, and NAdam, in which 1.13 multiplies
-mu_t into the product twice (corrected in 2.0).
+Adafactor by PyTorch 2.5's documentation, Lion by algorithm 2 of arXiv:2302.06675, Adan by algorithm 1 of
+arXiv:2208.06677, and NAdam, in which 1.13 multiplies mu_t into the product twice (corrected in 2.0).
 
-A line: NAME STEP NUMBERS. Of an optimizer: the 12 elements of a [3, 4] parameter (of NAME.vector: the first 4 as a
+A line: NAME STEP NUMBERS. Of L-BFGS ("lbfgs.NAME"): where 4 numbers x are after steps of valley(x). Of another optimizer: the 12 elements of a [3, 4] parameter (of NAME.vector: the first 4 as a
 vector) after STEP steps. Of a schedule ("lr.NAME"): the rates of steps 0, 1, ... The parameter begins with draw(0), and
 the gradient of step t is draw(t) + parameter / 4.
 """
@@ -113,8 +113,55 @@ class Adafactor(torch.optim.Optimizer):
                 p.sub_(update * (alpha / clip))
 
 
+class Adan(torch.optim.Optimizer):
+    """With the first difference 0; betas are what is kept, where the paper's are what is new."""
+
+    def __init__(self, parameters, lr, betas=(0.98, 0.92, 0.99), eps=1e-8, weight_decay=0.0):
+        super().__init__(parameters, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                state, g, (beta_1, beta_2, beta_3) = self.state[p], p.grad.clone(), group["betas"]
+                t = state["t"] = state.get("t", 0) + 1
+                difference = g - state.get("g", g)
+                state["g"] = g
+                m = state["m"] = beta_1 * state.get("m", 0) + (1 - beta_1) * g
+                v = state["v"] = beta_2 * state.get("v", 0) + (1 - beta_2) * difference
+                n = state["n"] = beta_3 * state.get("n", 0) + (1 - beta_3) * (g + beta_2 * difference) ** 2
+                update = m / (1 - beta_1**t) + beta_2 * v / (1 - beta_2**t)
+                p.sub_(group["lr"] * update / ((n / (1 - beta_3**t)).sqrt() + group["eps"]))
+                p.div_(1 + group["lr"] * group["weight_decay"])
+
+
+def valley(x):
+    """Rosenbrock's function of 4 numbers."""
+    return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+
+def lbfgs(name, lr, steps, **options):
+    x = torch.nn.Parameter(torch.tensor([-0.5, 0.25, 0.75, 0.5], dtype=torch.float64))
+    optimizer = torch.optim.LBFGS([x], lr=lr, **options)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = valley(x)
+        loss.backward()
+        return loss
+
+    for t in range(1, steps + 1):
+        optimizer.step(closure)
+        write("lbfgs." + name, t, x.detach())
+
+
 def optimizers():
     o = torch.optim
+    lbfgs("wolfe", 1, 4, max_iter=4, line_search_fn="strong_wolfe")
+    lbfgs("fixed", 0.1, 4, max_iter=3)
+    lbfgs("short", 1, 4, max_iter=5, history_size=2, line_search_fn="strong_wolfe")
+    run("adan", lambda p: Adan(p, lr=0.01))
+    run("adan.decay", lambda p: Adan(p, lr=0.02, betas=(0.9, 0.8, 0.95), eps=1e-6, weight_decay=0.1))
     run("sgd", lambda p: o.SGD(p, lr=0.05))
     run("sgd.momentum", lambda p: o.SGD(p, lr=0.05, momentum=0.9, weight_decay=0.1))
     run("sgd.nesterov", lambda p: o.SGD(p, lr=0.05, momentum=0.8, nesterov=True))

@@ -43,6 +43,7 @@ struct Measured {
 class EachLoss : public metric::Loss {
  public:
   explicit EachLoss(std::shared_ptr<std::vector<Measured>> all) : all_(std::move(all)) {}
+  bool is_of_batches() const override { return false; }  // or a copy would be given each batch, too, for its own value
   void add(std::span<const float> measured, std::int64_t items) override {
     all_->push_back({measured[0], items});
     Loss::add(measured, items);

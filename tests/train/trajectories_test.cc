@@ -84,6 +84,9 @@ std::map<std::string, Case> cases() {
           {"rms_prop", {RmsPropConfig::pytorch(), 0.01}},
           {"rms_prop.centered", {centered, 0.01}},
           {"ada_grad", {ada_grad, 0.05}},
+          {"adan", {AdanConfig{}, 0.01}},
+          {"adan.decay",
+           {AdanConfig{.beta_1 = 0.9, .beta_2 = 0.8, .beta_3 = 0.95, .epsilon = 1e-6, .weight_decay = 0.1}, 0.02}},
           {"nadam", {NAdamConfig::pytorch(), 2e-3}},
           {"nadam.decay", {NAdamConfig{.weight_decay = 0.1, .momentum_decay = 0.02}, 0.01}},
           {"radam", {RAdamConfig::pytorch(), 0.01}},
@@ -121,7 +124,7 @@ std::map<int, std::vector<float>> trajectory_of(const Case& of, const std::map<i
 TEST(Trajectories, OfOptimizersAreThoseOfPyTorchOver100Steps) {
   const auto wanted = read_trajectories();
   const auto all = cases();
-  ASSERT_EQ(all.size(), 20u);
+  ASSERT_EQ(all.size(), 22u);
   for (const auto& [name, of] : all) {
     const auto found = wanted.find(name);
     ASSERT_NE(found, wanted.end()) << kFile << " has no " << name;
@@ -131,6 +134,44 @@ TEST(Trajectories, OfOptimizersAreThoseOfPyTorchOver100Steps) {
       ASSERT_EQ(seen.at(step).size(), numbers.size()) << name;
       for (std::size_t i = 0; i < numbers.size(); ++i)
         EXPECT_NEAR(seen.at(step)[i], numbers[i], 1e-5) << name << " step " << step << " element " << i;
+    }
+  }
+}
+
+struct Place {
+  Param<1> x;
+  BURN_MODULE(Place, x)
+};
+
+// Rosenbrock's function of 4 numbers, as in make_trajectories.py.
+std::pair<Tensor<1>, GradientsParams> valley(const Place& at) {
+  const auto x = at.x.val(), before = x.slice({s(0, 3)}), after = x.slice({s(1, 4)});
+  const auto loss = ((after - before.square()).square() * 100 + (1.0 - before).square()).sum();
+  return {loss, GradientsParams::from_grads(loss.backward(), at)};
+}
+
+TEST(Trajectories, OfLbfgsAreThoseOfPyTorch) {
+  using optim::LbfgsConfig;
+  using optim::LineSearchFn;
+  struct LbfgsCase {
+    LbfgsConfig config;
+    double lr = 1;
+  };
+  const std::map<std::string, LbfgsCase> all{
+      {"lbfgs.wolfe", {{.max_iter = 4, .line_search = LineSearchFn::strong_wolfe}}},
+      {"lbfgs.fixed", {{.max_iter = 3}, 0.1}},
+      {"lbfgs.short", {{.max_iter = 5, .history_size = 2, .line_search = LineSearchFn::strong_wolfe}}}};
+  const Device device = Device{"cpu"}.autodiff();
+  const auto wanted = read_trajectories();
+  for (const auto& [name, of] : all) {
+    Place at{Tensor<1>::from_data(TensorData(std::vector<double>{-0.5, 0.25, 0.75, 0.5}, {4}), {device, DType::f64})};
+    auto optim = of.config.init<Place>();
+    ASSERT_TRUE(wanted.contains(name));
+    for (const auto& [step, numbers] : wanted.at(name)) {
+      at = optim.step(of.lr, at, valley).first;
+      const auto seen = at.x.val().to_data().to_vec<double>();
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        EXPECT_NEAR(seen[i], numbers[i], 1e-7) << name << " step " << step << " element " << i;
     }
   }
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "client/fail.h"
@@ -33,14 +35,22 @@ std::vector<double> read(const std::vector<Value>& numbers) {
 
 Value moved(const Value& x, const Value& d, double length) { return x + d * length; }
 
-// Where a cubic with these values and slopes at a and b is least; the middle where it has no such place inside.
-double least_of_cubic(double a, double fa, double ga, double b, double fb, double gb) {
-  const double low = std::min(a, b), high = std::max(a, b), margin = 0.1 * (high - low);
-  const double d1 = ga + gb - 3 * (fa - fb) / (a - b), square = d1 * d1 - ga * gb;
-  if (!(square >= 0)) return (a + b) / 2;
-  const double d2 = std::copysign(std::sqrt(square), b - a);
-  const double place = b - (b - a) * (gb + d2 - d1) / (gb - ga + 2 * d2);
-  return std::isfinite(place) ? std::clamp(place, low + margin, high - margin) : (a + b) / 2;
+// A length that a search has looked at, with the loss there and its slope.
+struct Trial {
+  double length = 0, slope = 0;
+  LbfgsEngine::Point point;
+};
+
+// Where the cubic with the values and slopes of both trials is least within [least, most]; the middle of these where it
+// is nowhere least.
+double least_of_cubic(const Trial& one, const Trial& other, double least, double most) {
+  const auto& [a, b] = one.length <= other.length ? std::tie(one, other) : std::tie(other, one);
+  const double d1 = a.slope + b.slope - 3 * (a.point.loss - b.point.loss) / (a.length - b.length);
+  const double square = d1 * d1 - a.slope * b.slope;
+  if (!(square >= 0)) return (least + most) / 2;
+  const double d2 = std::sqrt(square);
+  const double place = b.length - (b.length - a.length) * (b.slope + d2 - d1) / (b.slope - a.slope + 2 * d2);
+  return std::isfinite(place) ? std::clamp(place, least, most) : (least + most) / 2;
 }
 
 template <typename Body>
@@ -149,57 +159,60 @@ void LbfgsEngine::remember(const Point& from, const Point& to, double curvature)
   if (static_cast<std::int64_t>(history_.size()) > config_.history_size) history_.pop_front();
 }
 
-// Nocedal and Wright, algorithms 3.5 and 3.6: lengths that grow until they enclose a good one, then an interval that
-// shrinks around it.
+// Nocedal and Wright, algorithms 3.5 and 3.6, with lengths by cubics: lengths that grow, by ten times at most, until
+// they enclose a good one, then an interval that shrinks around it. The choices of torch.optim.LBFGS.
 LbfgsEngine::Point LbfgsEngine::search(const Point& from, const Value& d, double slope, double length,
                                        const Evaluate& evaluate, std::int64_t& evaluations) const {
-  struct Trial {
-    double length = 0, slope = 0;
-    Point point;
-  };
+  int trials = 0;
   const auto try_length = [&](double t) {
     Trial trial{t, 0, evaluate(moved(from.x, d, t))};
     trial.slope = read({dot(trial.point.gradient, d)})[0];
     evaluations += 1;
+    trials += 1;
     return trial;
   };
-  const auto is_too_high = [&](const Trial& trial, double lowest) {
-    const double f = trial.point.loss;
-    return !(f <= from.loss + kArmijo * trial.length * slope) || f >= lowest;  // a NaN is too high
+  const auto is_too_high = [&](const Trial& trial) {  // a NaN is too high
+    return !(trial.point.loss <= from.loss + kArmijo * trial.length * slope);
   };
   const auto is_flat = [&](const Trial& trial) { return std::abs(trial.slope) <= -kCurvature * slope; };
 
-  Trial low{0, slope, from}, high;
+  Trial before{0, slope, from}, now = try_length(length);
   bool is_enclosed = false;
-  int trials = 0;
-  for (double t = length; !is_enclosed && trials < kMaxTrials; ++trials) {
-    Trial now = try_length(t);
-    if (is_too_high(now, trials > 0 ? low.point.loss : HUGE_VAL)) {
-      high = std::move(now);
-      is_enclosed = true;
-    } else if (is_flat(now)) {
-      return std::move(now.point);
-    } else if (now.slope >= 0) {
-      high = std::exchange(low, std::move(now));
-      is_enclosed = true;
-    } else {
-      low = std::move(now);
-      t = 2 * t;
-    }
+  while (!is_enclosed && trials < kMaxTrials) {
+    is_enclosed = is_too_high(now) || (trials > 1 && now.point.loss >= before.point.loss);
+    if (!is_enclosed && is_flat(now)) return std::move(now.point);
+    is_enclosed = is_enclosed || now.slope >= 0;
+    if (is_enclosed) break;
+    const double t = least_of_cubic(before, now, now.length + 0.01 * (now.length - before.length), 10 * now.length);
+    before = std::exchange(now, try_length(t));
   }
-  for (; is_enclosed && trials < kMaxTrials; ++trials) {
-    if (std::abs(high.length - low.length) * -slope < config_.tolerance_change) break;
-    const double t = std::isfinite(high.point.loss) ? least_of_cubic(low.length, low.point.loss, low.slope, high.length,
-                                                                     high.point.loss, high.slope)
-                                                    : (low.length + high.length) / 2;
-    Trial now = try_length(t);
-    if (is_too_high(now, low.point.loss)) {
-      high = std::move(now);
+  if (!is_enclosed) return std::move(now.point);
+
+  Trial low = std::move(before), high = std::move(now);
+  if (high.point.loss < low.point.loss) std::swap(low, high);
+  const double largest_of_d = read({largest(d)})[0];
+  bool is_slow = false;  // whether the trial before was near an end of the interval
+  while (trials < kMaxTrials) {
+    const auto [least, most] = std::minmax(low.length, high.length);
+    if ((most - least) * largest_of_d < config_.tolerance_change) break;
+    double t = (least + most) / 2;
+    if (std::isfinite(high.point.loss)) {
+      t = least_of_cubic(low, high, least, most);
+      const double margin = 0.1 * (most - least);
+      const bool is_near_end = std::min(most - t, t - least) < margin;
+      const bool moves_in = is_near_end && (is_slow || t >= most || t <= least);
+      if (moves_in) t = most - t < t - least ? most - margin : least + margin;
+      is_slow = is_near_end && !moves_in;
+    }
+    Trial next = try_length(t);
+    if (is_too_high(next) || next.point.loss >= low.point.loss) {
+      high = std::move(next);
+      if (high.point.loss < low.point.loss) std::swap(low, high);
       continue;
     }
-    if (is_flat(now)) return std::move(now.point);
-    if (now.slope * (high.length - low.length) >= 0) high = low;
-    low = std::move(now);
+    if (is_flat(next)) return std::move(next.point);
+    if (next.slope * (high.length - low.length) >= 0) high = low;
+    low = std::move(next);
   }
   return std::move(low.point);
 }

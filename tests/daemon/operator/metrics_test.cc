@@ -74,6 +74,18 @@ TEST(Samples, AreBoundedInNumber) {
   EXPECT_THAT(samples.to_text(), Not(HasSubstr(fmt::format("cuda:{}\"", Samples::kMaxSeries))));
 }
 
+TEST(Samples, HistogramsAreCumulative) {
+  Samples samples;
+  samples.add(Metric::run_seconds, {.bounds = {0.1, 1}, .counts = {2, 0, 3}, .sum = 12.5}, {"cpu"});
+  EXPECT_THAT(samples.to_text(), HasSubstr("# TYPE burn_run_seconds histogram\n"
+                                           "burn_run_seconds_count{device=\"cpu\"} 5\n"
+                                           "burn_run_seconds_sum{device=\"cpu\"} 12.5\n"
+                                           "burn_run_seconds_bucket{device=\"cpu\",le=\"0.1\"} 2\n"
+                                           "burn_run_seconds_bucket{device=\"cpu\",le=\"1\"} 2\n"
+                                           "burn_run_seconds_bucket{device=\"cpu\",le=\"+Inf\"} 5\n"));
+  EXPECT_EQ(samples.size(), 5u);
+}
+
 TEST(ProcessMetrics, SayWhatTheSystemSays) {
   Samples samples;
   collect_process(samples);

@@ -172,7 +172,7 @@ class Dashboard(unittest.TestCase):
     def test_output_that_is_no_terminal_gets_none(self):
         terminal = self.on(80, 24)
         for number, before, after in ((1, "TERM=dumb", ""), (2, "", "| cat"), (3, "", "< /dev/null")):
-            terminal.type(f"{before} {PLAYER} {terminal.folder.name} 1 {after}; echo case-{number}")
+            terminal.type(f"{before} {PLAYER} {terminal.folder.name} 1 {after}; echo case-''{number}")  # what is typed, wrapped, is not taken for the answer
             shown = terminal.wait_for(f"\ncase-{number}")
             self.assertEqual(shown.count("\nno terminal"), number)
 

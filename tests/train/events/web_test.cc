@@ -136,7 +136,7 @@ TEST(DashboardJson, SendsOnlyWhatIsNewOfCurves) {
   const auto take = [&] {
     std::string text;
     board.read([&](const auto& all) { text = cursor.changes(all); });
-    parts = text.empty() ? boost::json::value{boost::json::array{}} : boost::json::parse(text);
+    parts = text.empty() ? boost::json::value(boost::json::array()) : boost::json::parse(text);
     return parts.as_array().size();
   };
   EXPECT_EQ(take(), 1u + 2 + 4);  // clear, two metrics by step, and by epoch on two splits

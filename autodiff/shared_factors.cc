@@ -1,0 +1,49 @@
+#include "autodiff/shared_factors.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace burn::autodiff {
+namespace {
+
+using client::Value;
+
+// All rows of matrices, in an order that follows from their shapes. Those of one shape are put side by side in a new
+// dim behind the rows: rows that are split over workers stay where they are, and where a gradient was cut into these
+// same pieces, it is put together by equal nodes (autodiff/pieces.h), which are one in the plan.
+Value rows_of(std::vector<Value> parts, const ir::CallSite& site) {
+  std::ranges::reverse(parts);  // the pass has met them last to first
+  const ir::Shape shape = parts.front().shape();
+  if (!std::ranges::all_of(parts, [&](const Value& part) { return part.shape() == shape; }))
+    return client::concat(parts, 0, site);
+  for (Value& part : parts) part = client::reshape(part, {shape[0], 1, shape[1]}, site);
+  const auto rows = shape[0] * static_cast<std::int64_t>(parts.size());
+  return client::reshape(client::concat(parts, 1, site), {rows, shape[1]}, site);
+}
+
+}  // namespace
+
+bool SharedFactors::is_small_product(const client::TapeNode& node) {
+  if (node.is_leaf || !std::holds_alternative<ir::MatMul>(node.op)) return false;
+  const Value &a = node.operands[0], &b = node.operands[1];
+  return b.is_tracked() && a.rank() == 2 && a.dim(0) <= kMostRows;
+}
+
+void SharedFactors::add(std::uint32_t factor, Value a, Value g, const ir::CallSite& site) {
+  auto& parts = parts_[factor];
+  parts.as.push_back(std::move(a));
+  parts.gs.push_back(std::move(g));
+  parts.site = site;
+}
+
+Value SharedFactors::take(std::uint32_t factor) {
+  if (parts_.empty()) return {};
+  auto node = parts_.extract(factor);
+  if (node.empty()) return {};
+  auto& [as, gs, site] = node.mapped();
+  const Value a = rows_of(std::move(as), site), g = rows_of(std::move(gs), site);
+  return client::matmul(client::swap_dims(a, 0, 1, site), g, site);
+}
+
+}  // namespace burn::autodiff

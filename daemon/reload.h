@@ -1,0 +1,42 @@
+// What SIGHUP does: options, tokens, tenants, the certificate and the audit log are read again. All of it, or it stays
+// as it was where anything is wrong.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "base/status.h"
+#include "daemon/host.h"
+#include "daemon/options.h"
+#include "daemon/service.h"
+
+namespace burn::daemon {
+
+// Options that a process began with, and how to read them again.
+struct ReadOptions {
+  OptionValues values;
+  std::function<Result<OptionValues>()> read;  // empty: they stay
+  explicit operator bool() const { return read != nullptr; }
+};
+
+class Reload {
+ public:
+  // `options.values`: those that hold; they become what is read. All outlive it.
+  Reload(Service& service, Host& host, ReadOptions& options) : service_(service), host_(host), options_(options) {}
+
+  // Says in the log what came of it. Errors: what was wrong; then nothing has changed.
+  Status run();
+
+ private:
+  Status read(std::optional<OptionValues>& next);
+  void apply(const OptionValues& next);
+
+  Service& service_;
+  Host& host_;
+  ReadOptions& options_;
+};
+
+// The options between the two whose values differ, and which a running process does not take over: "device, ws".
+std::string changed_start_options(const OptionValues& before, const OptionValues& after);
+
+}  // namespace burn::daemon
