@@ -5,6 +5,7 @@
 // Ops whose tests are by family have theirs in tests/ir, tests/reference/ and tests/ops/samples_*.cc instead.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,18 @@ struct OpRefusal {
   std::string message;
 };
 
+// A use that takes the CPU far longer than a run may (tests/session/every_op_ends_test.cc). Made when it is wanted.
+struct SlowUse {
+  ir::Op op;
+  std::function<std::vector<reference::Tensor>()> operands;
+};
+
 struct OpCase {
   std::string op;
   std::vector<OpUse> uses;          // at least one
   std::vector<OpRefusal> refusals;  // `// <op> C1` above those that show a constraint of docs/ops.md
   std::vector<Sample> samples;      // programs that every backend is run on
+  SlowUse slow;
 };
 
 const std::vector<OpCase>& op_cases();

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "tests/ops/op_case.h"
+
 namespace burn::session {
 namespace {
 
@@ -213,6 +215,23 @@ void add_rest(std::vector<LongProgram>& all) {
                  })});
 }
 
+// Of the ops whose tests are one file.
+void add_cases(std::vector<LongProgram>& all) {
+  for (const auto& one : burn::testing::op_cases()) {
+    all.push_back({one.op, one.op, [slow = one.slow] {
+                     ir::ProgramBuilder builder;
+                     std::vector<proto::HostTensor> inputs;
+                     std::vector<Ref> operands;
+                     for (const auto& operand : slow.operands()) {
+                       operands.push_back(builder.add_input(operand.type));
+                       inputs.push_back({operand.type, SharedBytes::own(reference::to_bytes(operand))});
+                     }
+                     const auto result = value_or_throw(builder.add(slow.op, operands));
+                     return Made{std::make_shared<const ir::Program>(builder.finish({result})), std::move(inputs)};
+                   }});
+  }
+}
+
 }  // namespace
 
 std::vector<LongProgram> long_programs() {
@@ -221,6 +240,7 @@ std::vector<LongProgram> long_programs() {
   add_linalg(all);
   add_windows(all);
   add_rest(all);
+  add_cases(all);
   return all;
 }
 

@@ -89,6 +89,18 @@ std::vector<Sample> nms_samples() {
   return all;
 }
 
+// So many that none overlaps another: all are compared with all.
+std::vector<reference::Tensor> boxes_apart() {
+  constexpr std::int64_t kBoxes = 1 << 19, kPerRow = 1024;
+  reference::Tensor boxes({f32, {kBoxes, 4}});
+  for (std::int64_t i = 0; i < kBoxes; ++i) {
+    const auto x = static_cast<double>(i % kPerRow * 2), y = static_cast<double>(i / kPerRow * 2);
+    std::size_t at = static_cast<std::size_t>(i) * 4;
+    for (const double side : {x, y, x + 1, y + 1}) boxes.set(at++, side);
+  }
+  return {std::move(boxes)};
+}
+
 }  // namespace
 
 OpCase nms_case() {
@@ -113,6 +125,7 @@ OpCase nms_case() {
               {ir::Nms{}, {boxes, boxes}, "nms: takes 1 operand, got 2"},
           },
       .samples = nms_samples(),
+      .slow = {ir::Nms{}, boxes_apart},
   };
 }
 
