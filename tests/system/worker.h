@@ -28,7 +28,11 @@ class Worker {
   // By scheme: "ws", "grpc", "unix", "grpc+unix". Also "cpu", which needs no worker.
   const std::string& url(const std::string& scheme) const { return urls_.at(scheme); }
 
-  pid_t process() const { return process_->id(); }
+  // Requires: it was started, and not killed.
+  pid_t process() const {
+    BURN_CHECK(process_.has_value(), "the worker is not there");
+    return process_->id();
+  }
 
   // No goodbye.
   void kill() { process_.reset(); }
