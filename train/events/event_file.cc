@@ -78,21 +78,26 @@ std::optional<Event> EventFileReader::next() {
     const auto frame = fill(kFrameBytes);
     if (frame.size() < kFrameBytes) return std::nullopt;
     const std::size_t length = get_u32(frame);
-    if (length > kMaxRecordBytes) return std::nullopt;
+    if (length > kMaxRecordBytes) {
+      forget_rest();
+      return std::nullopt;
+    }
     const auto record = fill(kFrameBytes + length);
     if (record.size() < kFrameBytes + length) {
-      buffer_.resize(static_cast<std::size_t>(end_ - buffer_at_));  // it may be written over
+      forget_rest();
       return std::nullopt;
     }
     const auto payload = record.substr(kFrameBytes);
     if (checksum(record.substr(0, 4), payload) != get_u32(record.substr(4))) {
-      buffer_.resize(static_cast<std::size_t>(end_ - buffer_at_));
+      forget_rest();
       return std::nullopt;
     }
     end_ += record.size();
     if (auto event = decode(payload)) return event;
   }
 }
+
+void EventFileReader::forget_rest() { buffer_.resize(static_cast<std::size_t>(end_ - buffer_at_)); }
 
 bool EventFileReader::was_replaced() {
   if (!file_) return false;
