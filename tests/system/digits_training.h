@@ -59,6 +59,7 @@ inline std::vector<float> losses_on(const Device& device, int steps) {
   train_digits(device.autodiff(), steps, 32,
                [&](int, const Tensor<1>& loss) { reads.push_back(loss.to_data_async()); });
   std::vector<float> losses;
+  losses.reserve(reads.size());
   for (auto& read : reads) losses.push_back(read.get().to_vec<float>()[0]);
   return losses;
 }
