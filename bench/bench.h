@@ -31,7 +31,7 @@ struct Context {
 
 struct Benchmark {
   std::string name;
-  std::string unit;    // "us", "GB/s", "TFLOP/s", "TOP/s", "us/op", "tokens/s", "ms/token"
+  std::string unit;    // "us", "GB/s", "TFLOP/s", "TOP/s", "us/op", "tokens/s", "ms/token", "MiB"
   std::string better;  // "lower" or "higher"
   // The samples, in `unit`.
   std::function<std::vector<double>(const Context&)> run;
@@ -68,5 +68,6 @@ void add_host(std::vector<Benchmark>& list);         // host.cc
 void add_router(std::vector<Benchmark>& list);       // router.cc
 void add_collectives(std::vector<Benchmark>& list);  // collectives.cc
 void add_fleet(std::vector<Benchmark>& list);        // fleet.cc
+void add_events(std::vector<Benchmark>& list);       // events.cc
 
 }  // namespace burn::bench

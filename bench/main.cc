@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
   add_router(list);
   add_collectives(list);
   add_fleet(list);
+  add_events(list);
   add_client(list);
   if (list_only) {
     for (const auto& benchmark : list) std::cout << benchmark.name << '\n';

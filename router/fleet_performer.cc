@@ -62,6 +62,7 @@ CoreOptions core_options(const FleetOptions& options, int members) {
 FleetPerformer::FleetPerformer(FleetOptions options)
     : quotas_(options.quotas),
       group_timeout_(options.group_timeout),
+      home_(static_cast<int>(options.home)),
       members_(std::move(options.members), std::move(options.names)),
       core_(core_options(options, members_.count())),
       budget_(std::make_shared<Budget>(options.quotas.tensor_bytes)),

@@ -26,6 +26,7 @@ class FleetPerformer final : public serving::CallPerformer {
   serving::Budget& budget() override { return *budget_; }
   serving::WriteCall::Parts receive(proto::TensorId id, const ir::TensorType& type) override;
   proto::SessionStats stats() const override;
+  void ask_stats(const proto::Session::StatsCallback& done) override;
   void perform(serving::Call& call) override;
   void prepare_ahead(serving::Call& /*call*/) override {}  // members prepare
   void prepare_run(proto::ProgramId /*program*/) override {}
@@ -47,11 +48,13 @@ class FleetPerformer final : public serving::CallPerformer {
   void check_replicas(const proto::Run& run);
   void refuse(serving::Call& call, const Status& why);
   Status answer_of(const Status& status);
-  void answer_read(std::uint64_t question, const proto::Session::ReadCallback& done, Result<proto::HostTensor> result);
+  void answer_read(std::uint64_t question, const proto::Session::ReadCallback& done, Result<proto::HostTensor> result,
+                   std::vector<int> told_by = {});
 
   proto::SessionInfo info_;
   const serving::Quotas quotas_;
   const std::chrono::milliseconds group_timeout_;
+  const int home_;  // the member on which the session lives until a batch comes
   Members members_;
   SessionCore core_;
   Outbox outbox_;
@@ -64,9 +67,13 @@ class FleetPerformer final : public serving::CallPerformer {
   std::atomic<bool> has_failed_ = false;  // since the group was last known to stand
   std::uint64_t calls_ = 0;
   std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
-  // Texts of failures that reads have reported since the last sync: other members tell them again. Of the thread that
-  // gives answers.
-  std::vector<std::string> reported_;
+  // Failures that reads have reported since the last sync: other members than those that told them tell them again. Of
+  // the thread that gives answers.
+  struct Reported {
+    std::string message;
+    std::vector<int> told_by;
+  };
+  std::vector<Reported> reported_;
   std::once_flag interrupted_;
   std::thread closer_;
 };

@@ -15,6 +15,8 @@ namespace {
 
 using proto::HostTensor;
 
+constexpr int kRouter = -1;  // in the place of a member
+
 // A question to several members: their answers, until all are there.
 template <typename Answer>
 struct Gathered {
@@ -30,11 +32,41 @@ struct Gathered {
 
 }  // namespace
 
+// Of the member whose memory is the fullest, as its limit is met first; of equal ones the session's home.
+void FleetPerformer::ask_stats(const proto::Session::StatsCallback& done) {
+  using Answer = Result<proto::SessionStats>;
+  const auto count = static_cast<std::size_t>(members_.count());
+  const auto home = static_cast<std::size_t>(home_);
+  const auto gathered = std::make_shared<Gathered<Answer>>(count);
+  const auto answer = [done, gathered, home, own = stats()] {
+    const auto& answers = gathered->answers;
+    for (const auto& one : answers) {
+      if (!one->ok()) return done(one->status());
+    }
+    const auto used = [&](std::size_t member) { return (**answers[member]).session.memory_in_use; };
+    std::size_t fullest = home;
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+      if (used(k) > used(fullest)) fullest = k;
+    }
+    auto stats = **answers[fullest];
+    stats.programs = own.programs;
+    stats.session.runs = own.session.runs;
+    stats.session.host_bytes += own.session.host_bytes;
+    stats.session.memory_reserved += own.session.memory_reserved;
+    done(std::move(stats));
+  };
+  for (std::size_t k = 0; k < count; ++k) {
+    members_.session(static_cast<int>(k)).stats([gathered, answer, k](Answer stats) {
+      if (gathered->take(k, std::move(stats))) answer();
+    });
+  }
+}
+
 void FleetPerformer::answer_read(std::uint64_t question, const proto::Session::ReadCallback& done,
-                                 Result<HostTensor> result) {
-  answers_.give(question, [this, done, result = std::move(result)]() mutable {
+                                 Result<HostTensor> result, std::vector<int> told_by) {
+  answers_.give(question, [this, done, result = std::move(result), told_by = std::move(told_by)]() mutable {
     const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
-    if (!result.ok()) reported_.emplace_back(result.status().message());
+    if (!result.ok()) reported_.push_back({std::string{result.status().message()}, std::move(told_by)});
     done(std::move(result));
   });
 }
@@ -50,7 +82,7 @@ void FleetPerformer::read(serving::ReadCall& call) {
     const auto member = plan.members.front();
     members_.session(member).read(call.id, [this, question, done = call.done, member](Result<HostTensor> result) {
       if (!result.ok()) result = answer_of(result.status());
-      answer_read(question, done, std::move(result));
+      answer_read(question, done, std::move(result), {member});
     });
     return;
   }
@@ -61,11 +93,18 @@ void FleetPerformer::read(serving::ReadCall& call) {
         .read(call.id, [this, question, done = call.done, parts, whole, i](Result<HostTensor> part) {
           if (!parts->take(i, std::move(part))) return;
           std::vector<HostTensor> all;
+          std::optional<Status> failed;
+          std::vector<int> failed_on;
           for (std::size_t m = 0; m < whole->members.size(); ++m) {
             auto& answer = *parts->answers[m];
-            if (!answer.ok()) return answer_read(question, done, answer_of(answer.status()));
-            all.push_back(*std::move(answer));
+            if (answer.ok()) {
+              all.push_back(*std::move(answer));
+              continue;
+            }
+            if (!failed) failed = answer_of(answer.status());
+            failed_on.push_back(whole->members[m]);
           }
+          if (failed) return answer_read(question, done, *std::move(failed), std::move(failed_on));
           answer_read(question, done, joined(all, whole->type, whole->layout));
         });
   }
@@ -118,13 +157,23 @@ void FleetPerformer::sync(serving::SyncCall& call) {
         const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
         const auto reported = std::exchange(reported_, {});
         Status first;
-        const auto tell = [&](const Status& failure) {
+        // A member that has told a failure does not tell it again: with the same words it tells of another one.
+        const auto is_known = [&](const Status& failure, int member) {
+          bool is_told = false;
+          for (const auto& [message, told_by] : reported) {
+            if (message != failure.message()) continue;
+            if (std::ranges::find(told_by, member) != told_by.end()) return false;
+            is_told = true;
+          }
+          return is_told;
+        };
+        const auto tell = [&](const Status& failure, int member) {
           if (!first.ok()) return;
           auto status = answer_of(failure);
-          if (std::ranges::find(reported, status.message()) == reported.end()) first = std::move(status);
+          if (!is_known(status, member)) first = std::move(status);
         };
-        std::ranges::for_each(*carried, tell);
-        for (const auto& answer : all->answers) tell(*answer);
+        for (const auto& failure : *carried) tell(failure, kRouter);
+        for (std::size_t k = 0; k < all->answers.size(); ++k) tell(*all->answers[k], static_cast<int>(k));
         done(std::move(first));
       });
     });

@@ -35,6 +35,8 @@ class CallPerformer {
   virtual WriteCall::Parts receive(proto::TensorId id, const ir::TensorType& type) = 0;
   // All but `queued`. From any thread.
   virtual proto::SessionStats stats() const = 0;
+  // The same, with what has to be asked for first. From any thread; `done` is called once, perhaps within the call.
+  virtual void ask_stats(const proto::Session::StatsCallback& done) { done(stats()); }
 
   // The session's groups; from any thread, until finish() has returned. Callbacks come from within a CallbackScope of
   // this.

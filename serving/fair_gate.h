@@ -1,7 +1,7 @@
-// Which run may use a device next, where sessions of several tenants want to: start-time fair queueing (Goyal, Vin and Cheng,
-// 1996) over the seconds that runs take, by the tenants' weights, within classes of which a lower one begins nothing
-// while a higher one waits. Runs are not interrupted, so a wait is bounded by what runs before it. Runs of one tenant
-// do not wait for each other.
+// Which run may use a device next, where sessions of several tenants want to: start-time fair queueing (Goyal, Vin and
+// Cheng, 1996) over the seconds that runs take, by the tenants' weights, within classes of which a lower one begins
+// nothing while a higher one waits. Runs are not interrupted, so a wait is bounded by what runs before it. Runs of one
+// tenant do not wait for each other.
 #pragma once
 
 #include <atomic>

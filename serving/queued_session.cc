@@ -125,12 +125,17 @@ class ExecutedSession final : public QueuedSession {
     progress_ = std::move(callback);
   }
 
-  using QueuedSession::stats;
   proto::SessionStats stats() const override {
     auto stats = performer_->stats();
-    const std::lock_guard lock{mutex_};
-    stats.queued = calls_.size();
+    stats.queued = queued();
     return stats;
+  }
+  void stats(const StatsCallback& done) override {
+    if (auto why = health(); !why.ok()) return done(std::move(why));
+    performer_->ask_stats([done, queued = queued()](Result<proto::SessionStats> stats) {
+      if (stats.ok()) stats->queued = queued;
+      done(std::move(stats));
+    });
   }
 
   void pause() override {
@@ -179,6 +184,10 @@ class ExecutedSession final : public QueuedSession {
   }
 
  private:
+  std::size_t queued() const {
+    const std::lock_guard lock{mutex_};
+    return calls_.size();
+  }
   Status enqueue(Call call) { return try_enqueue(call); }
 
   // Takes the call unless the session is closed, or has no memory for it. Waits for room, but not in a callback: it may
@@ -220,11 +229,7 @@ class ExecutedSession final : public QueuedSession {
   // Requires: the lock. Whether another thread than this one ends the process, and has stopped the session.
   bool is_answered_late() const { return answers_late_ && ending_thread_ != std::this_thread::get_id(); }
   static bool is_question(const Call& call) {
-    return std::visit(
-        [](const auto& kind) {
-          return requires { kind.done; };
-        },
-        call);
+    return std::visit([](const auto& kind) { return requires { kind.done; }; }, call);
   }
 
   // Requires: the lock. Then only this thread uses the performer.

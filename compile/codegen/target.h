@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "compile/codegen/kernel/device_facts.h"
 #include "compile/codegen/emitter.h"
+#include "compile/codegen/kernel/device_facts.h"
 #include "compile/plan/plan.h"
 #include "ir/program.h"
 

@@ -2,8 +2,11 @@
 //
 //   custom-strategy                                   two devices in this process
 //   custom-strategy ws://a:3000 ws://b:3000           two workers
+//   custom-strategy --dashboard                       and a page that shows the training
 #include <cmath>
 #include <iostream>
+
+#include <CLI/CLI.hpp>
 
 #include "examples/custom-strategy/host_sum.h"
 
@@ -47,20 +50,24 @@ struct Net {
   }
 };
 
-void run(const std::vector<std::string>& urls) {
+struct Options {
+  std::vector<std::string> devices = {"cpu", "cpu"};
+  std::string dashboard;  // where a page shows the training: "127.0.0.1:6006"; empty: nowhere
+};
+
+void run(const Options& options) {
   std::vector<Device> devices;
-  for (const auto& url : urls) devices.push_back(Device::new_session(url));
+  for (const auto& url : options.devices) devices.push_back(Device::new_session(url));
   std::vector<Point> points;
   for (int i = 0; i < 1000; ++i) points.push_back({static_cast<float>(i) / 500 - 1});
   auto builder = data::DataLoaderBuilder(Batcher{devices.front()}).batch_size(50);
   const auto valid = builder.build(data::InMemDataset<Point>(points));
   const auto loader = builder.shuffle(1).build(data::InMemDataset<Point>(points));
   devices.front().seed(1);
-  const auto result = train::SupervisedTraining("runs/custom-strategy", loader, valid)
-                          .strategy(host_sum(devices))
-                          .epochs(20)
-                          .seed(1)
-                          .launch(train::Learner(Net::init(devices.front().autodiff()), optim::AdamConfig{}, 1e-2));
+  auto training =
+      train::SupervisedTraining("runs/custom-strategy", loader, valid).strategy(host_sum(devices)).epochs(20).seed(1);
+  if (!options.dashboard.empty()) training.dashboard(options.dashboard);
+  const auto result = training.launch(train::Learner(Net::init(devices.front().autodiff()), optim::AdamConfig{}, 1e-2));
   std::cout << "mean squared error after training: " << result.report.history.back().valid.at(0) << '\n';
 }
 
@@ -69,9 +76,14 @@ void run(const std::vector<std::string>& urls) {
 
 int main(int argc, char** argv) {
   try {
-    std::vector<std::string> urls(argv + 1, argv + argc);
-    if (urls.empty()) urls = {"cpu", "cpu"};
-    custom_strategy::run(urls);
+    custom_strategy::Options options;
+    CLI::App app{"Trains on several devices, whose gradients the host sums."};
+    app.add_option("devices", options.devices, "where to compute: cpu, ws://host:port, ...")->capture_default_str();
+    app.add_option("--dashboard", options.dashboard, "show the training in a browser; at 127.0.0.1:6006 unless said")
+        ->expected(0, 1)
+        ->default_str("127.0.0.1:6006");
+    CLI11_PARSE(app, argc, argv);
+    custom_strategy::run(options);
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "custom-strategy: " << error.what() << '\n';

@@ -19,6 +19,9 @@ int main(int argc, char** argv) {
     app.add_option("--workers", options.workers, "threads that prepare batches")
         ->check(CLI::Range(0, 256))
         ->capture_default_str();
+    app.add_option("--dashboard", options.dashboard, "show the training in a browser; at 127.0.0.1:6006 unless said")
+        ->expected(0, 1)
+        ->default_str("127.0.0.1:6006");
     app.add_flag("--resume", options.resume, "go on from the last checkpoint");
     CLI11_PARSE(app, argc, argv);
     const auto tested = mnist::train(options);

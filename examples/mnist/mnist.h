@@ -56,6 +56,7 @@ struct Options {
   std::int64_t epochs = 20;
   std::size_t batch_size = 64, workers = 2;
   bool resume = false;
+  std::string dashboard;  // where a page shows the training: "127.0.0.1:6006"; empty: nowhere
 };
 
 struct Tested {
@@ -97,6 +98,7 @@ inline Tested train(const Options& options) {
                       .seed(1)
                       .summary()
                       .profile();
+  if (!options.dashboard.empty()) training.dashboard(options.dashboard);
   if (options.resume) training.resume(train::latest);
   const auto result = training.launch(
       train::Learner(guide::NetConfig{}.init(device.autodiff()), optim::AdamWConfig{.weight_decay = 1e-2}, schedule));

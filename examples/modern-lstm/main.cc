@@ -33,6 +33,9 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app.add_option("--lr", options.lr, "the highest learning rate")->check(CLI::Range(0.0, 10.0))->capture_default_str();
+  app.add_option("--dashboard", options.dashboard, "show the training in a browser; at 127.0.0.1:6006 unless said")
+      ->expected(0, 1)
+      ->default_str("127.0.0.1:6006");
   app.add_option("--seed", options.seed, "of everything random")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 

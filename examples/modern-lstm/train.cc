@@ -37,6 +37,7 @@ Trained train(const Options& options) {
                       .epochs(options.epochs)
                       .seed(options.seed);
   if (options.renderer) training.renderer(options.renderer);
+  if (!options.dashboard.empty()) training.dashboard(options.dashboard);
   const auto steps = static_cast<std::int64_t>((options.sequences + options.batch_size - 1) / options.batch_size);
   const auto result = training.launch(burn::train::Learner(
       options.net.init(device.autodiff()), optim::AdamConfig{.grad_clipping = {{.norm = 1}}},

@@ -21,6 +21,7 @@ struct Options {
   std::uint64_t seed = 5;
   NetConfig net = {};
   std::shared_ptr<burn::train::Renderer> renderer = nullptr;  // null: on stdout
+  std::string dashboard = "";  // where a page shows the training: "127.0.0.1:6006"; empty: nowhere
 };
 
 struct Trained {

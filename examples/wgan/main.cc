@@ -14,6 +14,9 @@ int main(int argc, char** argv) {
     app.add_option("--epochs", options.epochs, "passes over the points")
         ->check(CLI::Range(1, 100'000))
         ->capture_default_str();
+    app.add_option("--dashboard", options.dashboard, "show the training in a browser; at 127.0.0.1:6006 unless said")
+        ->expected(0, 1)
+        ->default_str("127.0.0.1:6006");
     CLI11_PARSE(app, argc, argv);
     const auto distances = wgan::train(options);
     if (!distances.empty()) std::cout << "mean distance to the nearest cluster: " << distances.back() << '\n';

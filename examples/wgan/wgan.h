@@ -137,6 +137,7 @@ struct Options {
   std::string device = "cpu", artifacts = "runs/wgan";
   std::int64_t epochs = 40;
   std::size_t points = 20'000, batch_size = 200;
+  std::string dashboard;  // where a page shows the training: "127.0.0.1:6006"; empty: nowhere
 };
 
 // The mean distance of generated points to the nearest center, after each epoch.
@@ -146,14 +147,14 @@ inline std::vector<double> train(const Options& options) {
   auto builder = data::DataLoaderBuilder(Batcher{device}).batch_size(options.batch_size);
   const auto valid = builder.build(data::InMemDataset<Point>(ring(1000, 2)));
   const auto loader = builder.shuffle(1).build(data::InMemDataset<Point>(ring(options.points, 1)));
-  const auto result =
-      train::SupervisedTraining(options.artifacts, loader, valid)
-          .epochs(options.epochs)
-          .seed(1)
-          .interrupter(train::Interrupter::on_ctrl_c())
-          .launch(train::Learner(Gan::init(device.autodiff()),
-                                 {{"critic", ParamGroup::from_path("critic"), optim::RmsPropConfig{}, 1e-3},
-                                  {"generator", ParamGroup::from_path("generator"), optim::RmsPropConfig{}, 1e-3}}));
+  auto training = train::SupervisedTraining(options.artifacts, loader, valid)
+                      .epochs(options.epochs)
+                      .seed(1)
+                      .interrupter(train::Interrupter::on_ctrl_c());
+  if (!options.dashboard.empty()) training.dashboard(options.dashboard);
+  const auto result = training.launch(train::Learner(
+      Gan::init(device.autodiff()), {{"critic", ParamGroup::from_path("critic"), optim::RmsPropConfig{}, 1e-3},
+                                     {"generator", ParamGroup::from_path("generator"), optim::RmsPropConfig{}, 1e-3}}));
   std::vector<double> distances;
   for (const auto& epoch : result.report.history) distances.push_back(epoch.valid.at(0));
   return distances;

@@ -41,7 +41,8 @@ std::shared_ptr<grpc::ChannelCredentials> grpc_channel_credentials(const GrpcTls
   if (!tls.identity) return grpc::InsecureChannelCredentials();
   const auto& identity = *tls.identity;
   std::vector<experimental::IdentityKeyCertPair> shown;
-  if (!identity.chain().empty()) shown.push_back({.private_key = identity.key(), .certificate_chain = identity.chain()});
+  if (!identity.chain().empty())
+    shown.push_back({.private_key = identity.key(), .certificate_chain = identity.chain()});
   experimental::TlsChannelCredentialsOptions options;
   if (!identity.ca().empty() || !shown.empty()) {
     options.set_certificate_provider(

@@ -113,7 +113,8 @@ TEST_F(TenantsTest, AreKnownByTokenAndByCertificate) {
   EXPECT_EQ(tenant("", {"dns:a.b.train.lab"}), "the certificate is no tenant's: dns:a.b.train.lab");
   EXPECT_EQ(tenant("", {"cn:a.train.lab"}), "the certificate is no tenant's: cn:a.train.lab");
   EXPECT_EQ(tenant("a token of vision", {"dns:a.train.lab"}), "vision");
-  EXPECT_EQ(tenant("a token of text", {"dns:a.train.lab"}), "the token is of tenant text, the certificate of tenant vision");
+  EXPECT_EQ(tenant("a token of text", {"dns:a.train.lab"}),
+            "the token is of tenant text, the certificate of tenant vision");
   EXPECT_EQ(tenant(""), "a token is asked for here (BURN_TOKEN)");
   EXPECT_EQ(tenant("another token"), "this token is not known here");
   EXPECT_EQ(tenant("another token", {"dns:a.train.lab"}), "this token is not known here");
@@ -128,7 +129,8 @@ TEST_F(TenantsTest, HaveSoManySessions) {
   auto first = control.admit("a token of vision", caller), second = control.admit("a token of vision", caller);
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first->max_lease, std::chrono::seconds{5});
-  EXPECT_EQ(control.admit("a token of vision", caller).status(), resource_exhausted("tenant vision may have 2 sessions"));
+  EXPECT_EQ(control.admit("a token of vision", caller).status(),
+            resource_exhausted("tenant vision may have 2 sessions"));
   EXPECT_TRUE(control.admit("a token of text", caller).ok());
   EXPECT_EQ(control.tenants().by_name("vision")->refused(), 1u);
   first->permit.reset();

@@ -1,5 +1,5 @@
-// What either end of TLS reads before it knows its peer: the bytes of a handshake, a certificate in PEM, and the file of
-// tenants. Whatever comes, a stream ends with a reason or waits for more, and keeps no more than its bound.
+// What either end of TLS reads before it knows its peer: the bytes of a handshake, a certificate in PEM, and the file
+// of tenants. Whatever comes, a stream ends with a reason or waits for more, and keeps no more than its bound.
 #include <array>
 #include <cstdint>
 #include <cstdlib>

@@ -26,8 +26,8 @@ using namespace session;
 namespace {
 
 using net::tls::ClientCertificates;
-using testing::HasSubstr;
 using std::chrono::seconds;
+using testing::HasSubstr;
 
 std::string hex(std::string_view token) {
   std::string text = "sha256:";
@@ -119,7 +119,8 @@ TEST_F(TenantsOfAWorker, WhereACertificateIsRequiredItIsSaidThatThereIsNone) {
   options_.tls.client_certificates = ClientCertificates::required;
   Server server{options_};
   for (const auto& url : server.urls()) {
-    EXPECT_THAT(failure(url, with(kVision)), HasSubstr("a client certificate is asked for here (BURN_TLS_CERT, BURN_TLS_KEY)"));
+    EXPECT_THAT(failure(url, with(kVision)),
+                HasSubstr("a client certificate is asked for here (BURN_TLS_CERT, BURN_TLS_KEY)"));
     EXPECT_EQ(failure(url, with_certificate()), "connected");
   }
 }
@@ -197,7 +198,8 @@ TEST_F(TenantsOfAWorker, ASessionIsResumedByItsTenantAlone) {
 
 TEST_F(TenantsOfAWorker, AProgramReadsItsFilesAgainOnASignal) {
   Process process{{BURN_SERVER, "--ws", "127.0.0.1:0", "--grpc", "off", "--tls-cert", options_.tls.certificate,
-                   "--tls-key", options_.tls.key, "--tenants", options_.tenant_file, "--audit-log", options_.audit_log}};
+                   "--tls-key", options_.tls.key, "--tenants", options_.tenant_file, "--audit-log",
+                   options_.audit_log}};
   const auto line = process.read_line();
   ASSERT_TRUE(line.starts_with("listening wss://")) << line;
   const auto url = line.substr(line.find("wss://"));

@@ -18,7 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-std::shared_ptr<TenantAccount> tenant(const std::string& name, unsigned weight, TenantClass priority = TenantClass::normal) {
+std::shared_ptr<TenantAccount> tenant(const std::string& name, unsigned weight,
+                                      TenantClass priority = TenantClass::normal) {
   auto account = std::make_shared<TenantAccount>(name);
   account->set({.weight = weight, .priority = priority});
   return account;
@@ -126,7 +127,8 @@ TEST(FairGate, WithoutATenantNothingIsCounted) {
 TEST(TenantAccount, BoundsWhatAllItsSessionsHold) {
   const auto account = std::make_shared<TenantAccount>("vision");
   account->set({.memory = 100});
-  auto first = std::make_shared<Budget>(1000, nullptr, account), second = std::make_shared<Budget>(1000, nullptr, account);
+  auto first = std::make_shared<Budget>(1000, nullptr, account),
+       second = std::make_shared<Budget>(1000, nullptr, account);
   auto sixty = first->take(60);
   ASSERT_TRUE(sixty.ok());
   const auto more = second->take(41);

@@ -39,6 +39,8 @@ class EventFileReader {
   bool open();
   std::string_view fill(std::size_t wanted);  // as many bytes after end_ as there are, up to `wanted`
 
+  void forget_rest();  // of the buffer: what is after end_ may be written over
+
   std::filesystem::path path_;
   UniqueFd file_;
   std::uint64_t inode_ = 0;

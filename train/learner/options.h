@@ -61,8 +61,8 @@ struct TrainingOptions {
   bool summary = false, profile = false;
   std::shared_ptr<Renderer> renderer;  // none: on stdout
   std::vector<std::shared_ptr<events::EventSink>> loggers;
-  std::optional<std::string> dashboard;  // where one for browsers is served: "127.0.0.1:6006"
-  std::string dashboard_token;           // empty: one is made where one is needed
+  std::optional<std::string> dashboard;                  // where one for browsers is served: "127.0.0.1:6006"
+  std::string dashboard_token;                           // empty: one is made where one is needed
   std::vector<events::EventStream::Observer> observers;  // on the thread that trains
   std::vector<std::shared_ptr<Callback>> callbacks;
   // None: no checkpoints are written. Without a word about which epochs to keep: the last two and the best one, as

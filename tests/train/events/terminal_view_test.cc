@@ -11,10 +11,10 @@
 namespace burn::train::dashboard {
 namespace {
 
+using events::made_up_run;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using events::made_up_run;
 
 RunState run_of(const std::vector<events::Event>& events) {
   RunState state;

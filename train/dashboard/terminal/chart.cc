@@ -11,6 +11,15 @@ namespace {
 
 constexpr int kLabelColumns = 9;
 
+// 1, 2 or 5 times a power of ten, for some `about` ticks in the range.
+double tick_step(double low, double high, int about) {
+  const double rough = (high - low) / about, power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double times : {1.0, 2.0, 5.0}) {
+    if (times * power >= 0.8 * rough) return times * power;
+  }
+  return 10 * power;
+}
+
 struct Range {
   double low = 0, high = 1;
   bool is_empty = true;
@@ -19,6 +28,11 @@ struct Range {
     low = is_empty ? value : std::min(low, value);
     high = is_empty ? value : std::max(high, value);
     is_empty = false;
+  }
+  // Out to the next multiples of `step`.
+  void round_to(double step) {
+    low = std::floor(low / step) * step;
+    high = std::ceil(high / step) * step;
   }
   // A range without width, or without values, gets one.
   void widen() {
@@ -41,6 +55,7 @@ class Scale {
     for (const auto at : chart.not_finite) x_.add(at);
     x_.widen();
     y_.widen();
+    if (!is_log_) y_.round_to(tick_step(y_.low, y_.high, y_ticks_about()));
   }
 
   bool is_shown(const Point& point) const { return std::isfinite(point.y) && (!is_log_ || point.y > 0); }
@@ -51,11 +66,12 @@ class Scale {
 
   std::vector<double> x_ticks() const { return ticks(x_.low, x_.high, std::max(plot_.width / 14, 2)); }
   std::vector<double> y_ticks() const {
-    const int about = std::max(plot_.height / 2, 2);
-    return is_log_ ? log_ticks(std::pow(10, y_.low), std::pow(10, y_.high), about) : ticks(y_.low, y_.high, about);
+    return is_log_ ? log_ticks(std::pow(10, y_.low), std::pow(10, y_.high), y_ticks_about())
+                   : ticks(y_.low, y_.high, y_ticks_about());
   }
 
  private:
+  int y_ticks_about() const { return std::clamp(plot_.height / 2, 2, 10); }
   double of(double y) const { return is_log_ ? std::log10(y) : y; }
   void add(const Point& point) {
     if (!is_shown(point)) return;
@@ -138,15 +154,10 @@ void draw_axes(Frame& frame, Rect plot, const Scale& scale) {
 
 std::vector<double> ticks(double low, double high, int about) {
   if (!(high > low) || about < 1) return {low};
-  const double rough = (high - low) / about, power = std::pow(10, std::floor(std::log10(rough)));
-  double step = power;
-  for (const double times : {1.0, 2.0, 5.0, 10.0}) {
-    step = times * power;
-    if (step >= rough) break;
-  }
+  const double step = tick_step(low, high, about);
   std::vector<double> found;
-  const double first = std::ceil(low / step);
-  for (int i = 0; i <= 4 * about && (first + i) * step <= high * (1 + 1e-12); ++i) found.push_back((first + i) * step);
+  const double first = std::ceil(low / step - 1e-9), last = std::floor(high / step + 1e-9);
+  for (int i = 0; i <= 4 * about && first + i <= last; ++i) found.push_back((first + i) * step);
   return found;
 }
 

@@ -98,7 +98,9 @@ void draw_status(Frame& frame, Rect area, const RunState& run, const Moment& mom
   }
   if (const auto& phases = run.phases(); phases && phases->total() > 0) {
     second.push_back(fmt::format("{:.0f} % waits for data", 100 * phases->waiting_for_data / phases->total()));
-    if (auto text = events::advice(*phases); !text.empty()) second.push_back(std::move(text));
+    auto text = events::advice(*phases);
+    const bool has_room = columns_of(join(second)) + columns_of(text) + 5 <= frame.width();
+    if (!text.empty() && has_room) second.push_back(std::move(text));
   }
   frame.put(1, area.y, join(first));
   frame.put(1, area.y + 1, join(second));

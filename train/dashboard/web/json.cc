@@ -1,5 +1,6 @@
 #include "train/dashboard/web/json.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -83,11 +84,11 @@ std::string run_json(std::size_t id, const BoardRun& run) {
   for (std::size_t i = 0; i < state.metrics().size(); ++i) metrics += (i > 0 ? "," : "") + metric_json(state, i);
   const auto left = state.seconds_left();
   return fmt::format(
-      R"({{"id":{},"name":{},"folder":{},"device":{},"state":{},"problem":{},"canStop":{},"first":{},"last":{},"step":{},"epoch":{},"epochs":{},"secondsLeft":{},"checkpoint":{},"progress":{},"phases":{},"messages":{},"metrics":[{}]}})",
+      R"({{"id":{},"name":{},"folder":{},"device":{},"state":{},"problem":{},"canStop":{},"first":{},"last":{},"step":{},"epoch":{},"epochs":{},"maxSteps":{},"secondsLeft":{},"checkpoint":{},"progress":{},"phases":{},"messages":{},"metrics":[{}]}})",
       id, json_text(state.start().name.empty() ? run.folder.filename().string() : state.start().name),
       json_text(run.folder.string()), json_text(state.start().device), json_text(state_of(run)), json_text(run.problem),
       static_cast<bool>(run.stop) && !state.end(), state.first_us() / 1000, state.last_us() / 1000, state.step(),
-      state.epoch(), state.start().epochs, left ? json_number(*left) : "null",
+      state.epoch(), state.start().epochs, state.start().max_steps, left ? json_number(*left) : "null",
       state.checkpoint()
           ? fmt::format(R"({{"time":{},"step":{}}})", state.checkpoint_us() / 1000, state.checkpoint()->step)
           : "null",
@@ -109,6 +110,9 @@ std::string part_json(std::size_t run, const std::string& metric, Split split, b
   if (!by_epoch)
     json +=
         fmt::format(R"(,"min":{},"max":{})", list_of(part, number(&Bucket::min)), list_of(part, number(&Bucket::max)));
+  if (std::ranges::any_of(series.buckets(), [](const Bucket& bucket) { return bucket.not_finite > 0; }))
+    json += fmt::format(R"(,"bad":{})",
+                        list_of(part, [](const Bucket& bucket) { return std::to_string(bucket.not_finite); }));
   return json + "}";
 }
 

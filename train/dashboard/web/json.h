@@ -22,6 +22,7 @@ class CurveCursor {
   // What has changed since the last call: a JSON list of parts of curves; empty where nothing has. A part replaces what
   // the page has of the curve from the index "from" on:
   //   {"run":0,"metric":"Loss","split":"train","kind":"steps","from":0,"step":[..],"mean":[..],"min":[..],"max":[..]}
+  // "bad":[..] is there where values of the curve were not finite: how many of each point.
   std::string changes(const std::vector<std::unique_ptr<BoardRun>>& runs);
 
  private:

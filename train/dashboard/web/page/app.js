@@ -1,7 +1,7 @@
 // The dashboard's page: a table of runs, and a chart for each metric with all chosen runs.
 import { Charts } from "./charts.js";
 import { Curves } from "./curves.js";
-import { colorOf, fact, formatValue, duration } from "./format.js";
+import { bar, colorOf, duration, fact, formatValue, made } from "./format.js";
 
 const $ = (id) => document.getElementById(id);
 const stored = JSON.parse(localStorage.getItem("burn-dashboard") ?? "{}");
@@ -12,7 +12,8 @@ let runs = [];
 let source = null;
 
 const save = () => localStorage.setItem("burn-dashboard", JSON.stringify(settings));
-const chosen = () => runs.filter((run) => settings.chosen === null || settings.chosen.includes(run.folder));
+const isShown = (run) => settings.chosen === null || settings.chosen.includes(run.folder);
+const chosen = () => runs.filter(isShown);
 
 // --- what the server sends -------------------------------------------------------------------------------------------
 
@@ -25,7 +26,7 @@ function connect() {
   source.onopen = () => {
     curves.clear();  // the server begins again
     $("connection").textContent = "live";
-    $("connection").className = "";
+    $("connection").className = "live";
   };
   source.onerror = () => {
     $("connection").textContent = "no connection; trying again";
@@ -36,10 +37,20 @@ function connect() {
     if (chosen().map((run) => run.id).join(",") !== connect.wanted) return connect();
     showRuns();
     showStatus();
-    charts.runs = chosen();
+    drawSoon();
   });
   source.addEventListener("curves", (event) => {
     for (const part of JSON.parse(event.data)) curves.add(part);
+    drawSoon();
+  });
+}
+
+// Once for all that came together; a page in the background is drawn when it is looked at.
+function drawSoon() {
+  if (drawSoon.isPlanned) return;
+  drawSoon.isPlanned = true;
+  requestAnimationFrame(() => {
+    drawSoon.isPlanned = false;
     charts.runs = chosen();
     charts.draw();
   });
@@ -47,98 +58,119 @@ function connect() {
 
 // --- the table of runs -----------------------------------------------------------------------------------------------
 
-function cell(row, text, className = "") {
-  const made = row.insertCell();
-  made.textContent = text;
-  made.className = className;
-  return made;
+// Of the whole run, 0 to 1.
+function shareOf(run) {
+  if (run.state === "completed") return 1;
+  if (run.maxSteps > 0) return Math.min(run.step / run.maxSteps, 1);
+  const p = run.progress;
+  if (!p) return run.epochs ? run.epoch / run.epochs : 0;
+  const ofEpoch = p.split === "train" && p.total > 0 ? p.items / p.total : 1;
+  return p.epochs ? (p.epoch - 1 + ofEpoch) / p.epochs : 0;
+}
+
+function choose(run, isChosen) {
+  settings.chosen = runs.filter((other) => (other === run ? isChosen : isShown(other))).map((other) => other.folder);
+  if (settings.chosen.length === runs.length) settings.chosen = null;
+  save();
+  connect();
+}
+
+// What stays in the table from event to event: a button that is replaced while it is pressed is not clicked.
+const rows = { shape: "", of: new Map() };
+
+function addRow(body, run, names) {
+  const box = made("input", { type: "checkbox", onchange: () => choose(runs.find((other) => other.id === run.id), box.checked) });
+  const swatch = made("span", { className: "swatch" });
+  swatch.style.background = colorOf(run.id);
+  const name = made("span");
+  const label = made("label", {}, box, swatch, name);
+  const share = bar(0, 1, "of the whole run");
+  const stop = made("button", { textContent: "stop", className: "danger", onclick: () => askToStop(runs.find((other) => other.id === run.id)) });
+  box.dataset.key = `box${run.id}`;
+  stop.dataset.key = `stop${run.id}`;
+  const row = body.insertRow();
+  const cell = (className, ...children) => {
+    const td = made("td", { className }, ...children);
+    row.append(td);
+    return td;
+  };
+  cell("", label);
+  const state = cell("");
+  cell("", share);
+  const numbers = ["epoch", "step", "time", "left", ...names].map(() => cell("number"));
+  cell("", stop);
+  return { row, box, label, name, state, share, stop, numbers };
+}
+
+function bestOf(run, wanted) {
+  const metric = run.metrics.find((other) => other.name === wanted);
+  const best = metric && (metric.splits.valid ?? metric.splits.test ?? metric.splits.train)?.best;
+  return best ? [formatValue(metric, best.value), made("small", { textContent: ` epoch ${best.epoch}` })] : [];
+}
+
+function updateRow(shown, run, names) {
+  const state = run.problem ? "unreadable" : run.state;
+  shown.row.className = isShown(run) ? "" : "hidden";
+  shown.box.checked = isShown(run);
+  shown.box.ariaLabel = `show ${run.name}`;
+  shown.label.title = run.problem || run.folder;
+  shown.name.textContent = run.name;
+  shown.state.textContent = state;
+  shown.state.className = `state-${state.split(" ")[0]}`;
+  shown.share.value = shareOf(run);
+  shown.share.className = state === "running" ? "" : "done";
+  shown.stop.hidden = !run.canStop;
+  const isTimed = run.secondsLeft !== null && state === "running";
+  const texts = [run.epochs ? `${run.epoch}/${run.epochs}` : `${run.epoch}`, run.step.toLocaleString(), duration((run.last - run.first) / 1000), isTimed ? duration(run.secondsLeft) : ""];
+  shown.numbers.forEach((cell, i) => (i < texts.length ? (cell.textContent = texts[i]) : cell.replaceChildren(...bestOf(run, names[i - texts.length]))));
 }
 
 function showRuns() {
   const names = [...new Set(runs.flatMap((run) => run.metrics.map((metric) => metric.name)))];
-  const head = $("runs").tHead;
-  const headText = ["", "run", "state", "epoch", "step", ...names.map((name) => `best ${name}`), "left", ""];
-  head.replaceChildren();
-  const headRow = head.insertRow();
-  for (const text of headText) {
-    const th = document.createElement("th");
-    th.textContent = text;
-    th.scope = "col";
-    headRow.append(th);
+  const shape = JSON.stringify([names, runs.map((run) => run.id)]);
+  if (shape !== rows.shape) {
+    const texts = ["run", "state", "", "epoch", "step", "time", "left", ...names.map((name) => `best ${name}`), ""];
+    const heads = texts.map((text, i) => made("th", { textContent: text, scope: "col", className: i > 2 ? "number" : "" }));
+    $("runs").tHead.replaceChildren(made("tr", {}, ...heads));
+    const body = $("runs").tBodies[0];
+    body.replaceChildren();
+    rows.of = new Map(runs.map((run) => [run.id, addRow(body, run, names)]));
+    rows.shape = shape;
   }
-  const body = $("runs").tBodies[0];
-  const focused = document.activeElement?.dataset?.key;
-  body.replaceChildren();
-  for (const run of runs) {
-    const row = body.insertRow();
-    const box = document.createElement("input");
-    box.type = "checkbox";
-    box.checked = settings.chosen === null || settings.chosen.includes(run.folder);
-    box.ariaLabel = `show ${run.name}`;
-    box.dataset.key = `box${run.id}`;
-    box.onchange = () => {
-      settings.chosen = runs.filter((other) => (other === run ? box.checked : chosen().includes(other))).map((r) => r.folder);
-      if (settings.chosen.length === runs.length) settings.chosen = null;
-      save();
-      connect();
-    };
-    row.insertCell().append(box);
-    const name = cell(row, "");
-    const swatch = document.createElement("span");
-    swatch.className = "swatch";
-    swatch.style.background = colorOf(run.id, "train");
-    name.append(swatch, run.name);
-    name.title = run.problem || run.folder;
-    cell(row, run.problem ? "unreadable" : run.state, `state-${run.state.split(" ")[0]}`);
-    cell(row, run.epochs ? `${run.epoch}/${run.epochs}` : `${run.epoch}`);
-    cell(row, String(run.step));
-    for (const wanted of names) {
-      const metric = run.metrics.find((other) => other.name === wanted);
-      const best = metric && (metric.splits.valid ?? metric.splits.test ?? metric.splits.train)?.best;
-      cell(row, best ? `${formatValue(metric, best.value)} (epoch ${best.epoch})` : "");
-    }
-    cell(row, run.secondsLeft !== null && run.state === "running" ? duration(run.secondsLeft) : "");
-    const last = row.insertCell();
-    if (run.canStop) {
-      const button = document.createElement("button");
-      button.textContent = "stop";
-      button.dataset.key = `stop${run.id}`;
-      button.onclick = () => askToStop(run);
-      last.append(button);
-    }
-  }
-  if (focused) body.querySelector(`[data-key="${focused}"]`)?.focus();
+  for (const run of runs) updateRow(rows.of.get(run.id), run, names);
+  $("notice").hidden = runs.length > 0 && chosen().length > 0;
+  $("notice").textContent = runs.length === 0 ? "There are no runs yet: they are shown as soon as they begin." : "No run is chosen: tick one above.";
 }
 
 function showStatus() {
   const run = chosen().find((other) => other.state === "running") ?? chosen()[0];
+  document.title = run ? `${run.name} ${Math.floor(100 * shareOf(run))} % - Burn` : "Burn dashboard";
   const parts = [];
+  if (run) parts.push(fact("run", run.name));
   if (run?.progress) {
     const p = run.progress;
-    const bar = document.createElement("progress");
-    bar.max = Math.max(p.total, 1);
-    bar.value = p.items;
-    bar.ariaLabel = `${p.split} pass`;
-    parts.push(fact(`${run.name} ${p.split}`, `${p.items}/${p.total} `, bar));
-    parts.push(fact("epoch", `${p.epoch}/${p.epochs}`), fact("rate", p.rate?.toPrecision(3) ?? "-"));
+    parts.push(fact(p.split, `${p.items.toLocaleString()}/${p.total.toLocaleString()}`, bar(p.items, p.total, `${p.split} pass`)));
+    parts.push(fact("epoch", `${p.epoch}/${p.epochs}`), fact("learning rate", p.rate === null ? "-" : String(Number(p.rate.toPrecision(3)))));
     parts.push(fact("items/s", p.itemsPerSecond?.toFixed(0) ?? "-"));
     if (p.skipped) parts.push(fact("skipped", String(p.skipped)));
   }
-  if (run) parts.push(fact("device", run.device));
-  if (run?.checkpoint) parts.push(fact("checkpoint", `step ${run.checkpoint.step}, ${duration((Date.now() - run.checkpoint.time) / 1000)} ago`));
-  if (run?.phases?.advice) parts.push(fact("time", run.phases.advice));
+  if (run?.device) parts.push(fact("device", run.device));
+  if (run?.checkpoint) {
+    const age = run.state === "running" ? `, ${duration((Date.now() - run.checkpoint.time) / 1000)} ago` : "";
+    parts.push(fact("checkpoint", `step ${run.checkpoint.step}${age}`));
+  }
+  if (run?.phases?.advice) parts.push(fact("where the time goes", run.phases.advice));
   $("status").replaceChildren(...parts);
   const list = $("messages");
   const isAtEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
+  const messages = run?.messages ?? [];
+  $("log-panel").hidden = messages.length === 0;
+  const shape = JSON.stringify([run?.id, messages.length, messages.at(-1)]);
+  if (shape === showStatus.messages) return;  // what is selected stays selected
+  showStatus.messages = shape;
   list.replaceChildren(
-    ...(run?.messages ?? []).map((message) => {
-      const item = document.createElement("li");
-      const time = document.createElement("time");
-      time.textContent = new Date(message.time).toLocaleTimeString();
-      item.className = `level-${message.level}`;
-      item.append(time, message.text);
-      return item;
-    }),
+    ...messages.map(({ time, level, text }) =>
+      made("li", { className: `level-${level}` }, made("time", { textContent: new Date(time).toLocaleTimeString() }), text)),
   );
   if (isAtEnd) list.scrollTop = list.scrollHeight;
 }

@@ -1,9 +1,21 @@
 // One chart for each metric, with all chosen runs in it.
 import uPlot from "uplot";
 import { smooth } from "./curves.js";
-import { colorOf, formatValue } from "./format.js";
+import { colorOf, dashOf, formatTick, formatValue, made, withAlpha } from "./format.js";
 
-const kHeight = 260;
+const kHeight = 270;
+const kSvg = "http://www.w3.org/2000/svg";
+
+// The line of a curve as the legend shows it.
+function sample(color, dash) {
+  const svg = document.createElementNS(kSvg, "svg");
+  for (const [name, value] of [["width", 26], ["height", 10]]) svg.setAttribute(name, value);
+  const line = document.createElementNS(kSvg, "line");
+  const attributes = { x1: 0, y1: 5, x2: 26, y2: 5, stroke: color, "stroke-width": 2, "stroke-dasharray": dash.join(" ") };
+  for (const [name, value] of Object.entries(attributes)) line.setAttribute(name, value);
+  svg.append(line);
+  return svg;
+}
 
 export class Charts {
   #cards = new Map(); // by metric
@@ -43,38 +55,43 @@ export class Charts {
   #card(name) {
     let card = this.#cards.get(name);
     if (!card) {
-      const element = document.createElement("article");
-      element.className = "card";
-      const title = document.createElement("h2");
-      title.textContent = name;
-      const area = document.createElement("div");
-      const legend = document.createElement("div");
-      legend.className = "legend";
-      element.append(title, area, legend);
+      const best = made("span");
+      const area = made("div", {}, made("div", { className: "empty", textContent: "no values yet" }));
+      const legend = made("div", { className: "legend" });
+      const element = made("article", { className: "card" }, made("header", {}, made("h2", { textContent: name }), best), area, legend);
       this.root.append(element);
-      card = { element, area, legend, shape: "", plot: null };
+      card = { element, area, legend, best, shape: "", plot: null };
       this.#cards.set(name, card);
     }
     return card;
   }
 
-  #x(curve) {
-    if (this.settings.axis !== "relative") return curve.step;
-    const run = this.runs.find((other) => other.id === curve.run);
-    const last = Math.max(run?.step ?? 1, 1);
-    return curve.step.map((step) => (100 * step) / last);
+  #xOf(run, step) {
+    const last = Math.max(this.#run(run)?.step ?? 1, 1);
+    return this.settings.axis === "relative" ? (100 * step) / last : step;
+  }
+
+  #run(id) {
+    return this.runs.find((run) => run.id === id);
   }
 
   #drawMetric(name, metric) {
-    const shownRuns = new Set(this.runs.map((run) => run.id));
-    const curves = this.curves.of(name).filter((curve) => shownRuns.has(curve.run));
+    const curves = this.curves.of(name).filter((curve) => this.#run(curve.run));
     const card = this.#card(name);
-    if (curves.length === 0) return;
+    card.best.textContent = this.#bestText(metric);
+    if (curves.length === 0) {
+      card.plot?.destroy();
+      card.plot = null;
+      card.shape = "";
+      card.area.replaceChildren(made("div", { className: "empty", textContent: "no values yet" }));
+      card.legend.replaceChildren();
+      return;
+    }
     const positive = (values) => (this.settings.log ? values.map((value) => (value > 0 ? value : null)) : values);
     const tables = curves.map((curve) => {
       const isByStep = curve.kind === "steps";
       const mean = isByStep ? smooth(curve.mean, this.settings.smoothing) : curve.mean;
-      const columns = [this.#x(curve), positive(mean)];
+      const columns = [curve.step.map((step) => this.#xOf(curve.run, step)), positive(mean)];
       if (isByStep) columns.push(positive(curve.min), positive(curve.max));
       return columns;
     });
@@ -92,46 +109,95 @@ export class Charts {
     this.#showLegend(card, metric, null);
   }
 
+  // "best 98.5 %, lr-1, epoch 4": of all runs that are shown, by validation where there is one.
+  #bestText(metric) {
+    let found = null;
+    for (const { run, best } of this.#bests(metric.name)) {
+      const isBetter = !found || (metric.higher ? best.value > found.best.value : best.value < found.best.value);
+      if (isBetter) found = { run, best };
+    }
+    if (!found) return "";
+    const name = this.runs.length > 1 ? `${found.run.name}, ` : "";
+    return `◆ best ${formatValue(metric, found.best.value)}, ${name}epoch ${found.best.epoch}`;
+  }
+
+  #bests(name) {
+    return this.runs.flatMap((run) => {
+      const best = run.metrics.find((metric) => metric.name === name)?.splits.valid?.best;
+      return best ? [{ run, best }] : [];
+    });
+  }
+
+  // Over the curves: a diamond at the best epoch of each run, a cross at the top where values were not finite.
+  #mark(plot, name, curves) {
+    const { ctx, bbox } = plot;
+    const size = 5 * devicePixelRatio;
+    ctx.save();
+    for (const { run, best } of this.#bests(name)) {
+      const x = plot.valToPos(this.#xOf(run.id, best.step), "x", true);
+      const y = plot.valToPos(best.value, "y", true);
+      if (!(x >= bbox.left && x <= bbox.left + bbox.width && y >= bbox.top && y <= bbox.top + bbox.height)) continue;
+      ctx.beginPath();
+      for (const [dx, dy] of [[0, -size], [size, 0], [0, size], [-size, 0]]) ctx.lineTo(x + dx, y + dy);
+      ctx.closePath();
+      ctx.fillStyle = colorOf(run.id);
+      ctx.fill();
+      ctx.strokeStyle = getComputedStyle(this.root).getPropertyValue("--card");
+      ctx.lineWidth = 1.5 * devicePixelRatio;
+      ctx.stroke();
+    }
+    ctx.strokeStyle = getComputedStyle(this.root).getPropertyValue("--bad");
+    ctx.lineWidth = 1.5 * devicePixelRatio;
+    ctx.beginPath();
+    for (const curve of curves) {
+      curve.bad.forEach((count, i) => {
+        const x = plot.valToPos(this.#xOf(curve.run, curve.step[i]), "x", true);
+        if (!count || x < bbox.left || x > bbox.left + bbox.width) return;
+        const [half, y] = [3.5 * devicePixelRatio, bbox.top + 6 * devicePixelRatio];
+        ctx.moveTo(x - half, y - half), ctx.lineTo(x + half, y + half), ctx.moveTo(x - half, y + half), ctx.lineTo(x + half, y - half);
+      });
+    }
+    ctx.stroke();
+    ctx.restore();
+  }
+
   #options(card, curves, metric) {
     const style = getComputedStyle(document.documentElement);
     const faint = style.getPropertyValue("--faint");
     const grid = { stroke: style.getPropertyValue("--line"), width: 1 };
-    const canvasColor = (run, split) => {
-      const probe = document.createElement("span"); // a canvas does not know color-mix()
-      probe.style.color = colorOf(run, split);
-      document.body.append(probe);
-      const color = getComputedStyle(probe).color;
-      probe.remove();
-      return color;
-    };
     const series = [{ label: this.settings.axis }];
     const bands = [];
-    const nameOf = (curve) => `${this.runs.find((run) => run.id === curve.run)?.name ?? curve.run} ${curve.split}`;
     for (const curve of curves) {
-      const color = canvasColor(curve.run, curve.split);
+      const color = colorOf(curve.run);
+      const dash = dashOf(curve.split);
       const at = series.length;
       const isByStep = curve.kind === "steps";
-      series.push({ label: nameOf(curve), stroke: color, width: 1.6, spanGaps: true, points: { show: !isByStep, size: 6, fill: color } });
+      const points = { show: !isByStep && curve.step.length < 60, size: 5, fill: color, width: 0 };
+      series.push({ label: `${this.#run(curve.run)?.name ?? curve.run} ${curve.split}`, stroke: color, width: isByStep ? 1.4 : 1.8, dash, spanGaps: true, points });
       if (!isByStep) continue;
       const edge = { stroke: "transparent", width: 0, points: { show: false }, spanGaps: true, isEdge: true };
       series.push({ ...edge, label: "min" }, { ...edge, label: "max" });
-      const faintColor = color.startsWith("rgb(") ? color.replace("rgb(", "rgba(").replace(")", ", 0.16)") : color;
-      bands.push({ series: [at + 2, at + 1], fill: faintColor });
+      bands.push({ series: [at + 2, at + 1], fill: withAlpha(color, 0.15) });
     }
-    card.names = curves;
+    const font = "12px system-ui, sans-serif";
+    const values = (unit) => (_, ticks) => ticks.map((tick) => formatTick(tick) + (tick === null ? "" : unit));
+    const axis = { stroke: faint, grid, ticks: { ...grid, size: 4 }, gap: 4, font };
     return {
       width: Math.max(card.area.clientWidth, 240),
       height: kHeight,
+      padding: [10, 14, 0, 0],
       series,
       bands,
       legend: { show: false },
-      cursor: { drag: { x: true, y: false }, sync: { key: "burn" }, focus: { prox: 30 } },
+      cursor: { drag: { x: true, y: false }, sync: { key: "burn" }, focus: { prox: 30 }, points: { size: 6 } },
+      focus: { alpha: 0.4 },
       scales: { x: { time: false }, y: { distr: this.settings.log ? 3 : 1 } },
       axes: [
-        { stroke: faint, grid, ticks: grid },
-        { stroke: faint, grid, ticks: grid, size: 60, values: (_, ticks) => ticks.map((v) => (v === null ? "" : Math.abs(v) >= 1e-3 || v === 0 ? String(Number(v.toPrecision(6))) : v.toExponential(1))) },
+        { ...axis, size: 30, space: 60, values: values(this.settings.axis === "relative" ? " %" : "") },
+        { ...axis, size: 58, space: 34, values: values(metric.unit) },
       ],
       hooks: {
+        draw: [(plot) => this.#mark(plot, metric.name, curves)],
         setCursor: [(plot) => this.#showLegend(card, metric, plot.cursor.idx)],
         setSelect: [
           (plot) => {
@@ -151,19 +217,15 @@ export class Charts {
     const plot = card.plot;
     if (!plot) return;
     const parts = [];
-    if (index !== null && index !== undefined) parts.push(`${this.settings.axis} ${Number(plot.data[0][index].toPrecision(8))}`);
+    const isUnderCursor = index !== null && index !== undefined;
+    if (isUnderCursor) parts.push(made("span", {}, `${this.settings.axis === "step" ? "step" : "%"} `, made("b", { textContent: String(Number(plot.data[0][index].toPrecision(8))) })));
     plot.series.forEach((series, i) => {
       if (i === 0 || series.isEdge) return;
-      let at = index ?? plot.data[i].length - 1;
+      const last = plot.data[i].length - 1;
+      let at = isUnderCursor ? index : last;
       while (at > 0 && (plot.data[i][at] === null || plot.data[i][at] === undefined)) at--;
-      const item = document.createElement("span");
-      const swatch = document.createElement("span");
-      swatch.className = "swatch";
-      swatch.style.background = typeof series.stroke === "function" ? series.stroke(plot, i) : series.stroke;
-      const value = document.createElement("b");
-      value.textContent = formatValue(metric, plot.data[i][at]);
-      item.append(swatch, `${series.label} `, value);
-      parts.push(item);
+      const color = typeof series.stroke === "function" ? series.stroke(plot, i) : series.stroke;
+      parts.push(made("span", {}, sample(color, series.dash ?? []), `${series.label} `, made("b", { textContent: formatValue(metric, plot.data[i][at]) })));
     });
     card.legend.replaceChildren(...parts);
   }

@@ -14,13 +14,15 @@ export class Curves {
     const key = [part.metric, part.run, part.split, part.kind].join("\n");
     let curve = this.#parts.get(key);
     if (!curve) {
-      curve = { metric: part.metric, run: part.run, split: part.split, kind: part.kind, step: [], mean: [], min: [], max: [] };
+      curve = { metric: part.metric, run: part.run, split: part.split, kind: part.kind, step: [], mean: [], min: [], max: [], bad: [] };
       this.#parts.set(key, curve);
     }
     for (const field of ["step", "mean", "min", "max"]) {
       curve[field].length = Math.min(curve[field].length, part.from);
       if (part[field]) curve[field].push(...part[field]);
     }
+    curve.bad.length = part.from;  // is only sent from the first such value on
+    if (part.bad) curve.bad.push(...part.bad);
   }
 
   // Of a metric: for each run and split the curve by step, where there is one, else that by epoch.
