@@ -17,7 +17,7 @@ struct Options {
   std::int64_t batch = 128;        // transitions that each step of the optimizer learns from
   std::int64_t replay = 20'000;    // transitions that are kept
   std::int64_t warmup = 1000;      // steps at random before learning begins
-  double lr = 1e-3, gamma = 0.99;  // gamma: what a reward is worth one step later
+  double lr = 5e-4, gamma = 0.99;  // gamma: what a reward is worth one step later
   double tau = 0.02;               // how far the target network goes toward the trained one in a step
   double explore_first = 1, explore_last = 0.05;
   std::int64_t explore_steps = 10'000;  // in which the share of random actions falls

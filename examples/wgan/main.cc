@@ -18,8 +18,11 @@ int main(int argc, char** argv) {
         ->expected(0, 1)
         ->default_str("127.0.0.1:6006");
     CLI11_PARSE(app, argc, argv);
-    const auto distances = wgan::train(options);
-    if (!distances.empty()) std::cout << "mean distance to the nearest cluster: " << distances.back() << '\n';
+    const auto trained = wgan::train(options);
+    if (!trained.distances.empty()) {
+      std::cout << "mean distance to the nearest cluster: " << trained.distances.back()
+                << "; of 1000 points the fewest near a cluster: " << trained.least << '\n';
+    }
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "wgan: " << error.what() << '\n';

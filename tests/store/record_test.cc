@@ -1,8 +1,10 @@
 #include "store/record.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <future>
 #include <numeric>
 
@@ -70,6 +72,58 @@ TEST(Record, OfNumbersThatDoNotComeSaysWhyToEachReader) {
   EXPECT_THROW((void)record.size(), Error);
   EXPECT_THROW((void)record.find("awaited"), Error);
   EXPECT_THROW((void)copy.to_bytes(), Error);
+}
+
+TEST(Record, OfNumbersThatAreElsewhereIsWrittenAFewTensorsAtATime) {
+  const test::TempFolder folder;
+  const auto written = [&] {
+    std::size_t bytes = 0;
+    for (const auto& file : std::filesystem::directory_iterator(folder.path())) bytes += file.file_size();
+    return bytes;
+  };
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  const auto tensor = [](std::size_t mib, float first) {
+    std::vector<float> numbers(mib * kMiB / sizeof(float));
+    numbers[0] = first;
+    const auto count = static_cast<std::int64_t>(numbers.size());
+    return TensorData(std::move(numbers), {count});
+  };
+  std::size_t asked = 0, most = 0;
+  std::vector<Record::Source> sources;
+  for (int i = 0; i < 24; ++i) {
+    const std::size_t mib = i == 12 ? 80 : 5;  // one is larger than what may be in memory otherwise
+    const auto type = tensor(mib, 0).type();
+    sources.push_back({"tensor " + std::to_string(i), type, [=, &asked, &most] {
+                         asked += mib * kMiB;
+                         if (mib == 5) most = std::max(most, asked - std::min(asked, written()));
+                         std::promise<TensorData> numbers;
+                         numbers.set_value(tensor(mib, static_cast<float>(i)));
+                         return numbers.get_future();
+                       }});
+  }
+  Record record;
+  record.insert_sources(std::move(sources));
+  record.save(folder / "large.safetensors");
+  EXPECT_GT(most, 40 * kMiB);  // it asks ahead
+  EXPECT_LE(most, Record::kStagingBytes + kMiB);
+  const auto loaded = Record::load(folder / "large.safetensors");
+  ASSERT_EQ(loaded.size(), 24u);
+  for (int i = 0; i < 24; ++i)
+    EXPECT_EQ(loaded.get("tensor " + std::to_string(i)).as_slice<float>()[0], static_cast<float>(i));
+}
+
+TEST(Record, OfNumbersThatCannotBeReadIsNotWritten) {
+  const test::TempFolder folder;
+  std::vector<Record::Source> sources;
+  sources.push_back({"lost", TensorData::zeros({2}).type(), [] {
+                       std::promise<TensorData> numbers;
+                       numbers.set_exception(std::make_exception_ptr(Error(StatusCode::unavailable, "no device")));
+                       return numbers.get_future();
+                     }});
+  Record record;
+  record.insert_sources(std::move(sources));
+  EXPECT_THROW(record.save(folder / "lost.safetensors"), Error);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(Record, RoundTripsEveryTypeThroughAFile) {
