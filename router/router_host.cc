@@ -84,6 +84,19 @@ Status RouterHost::readiness() const {
   return readiness_;
 }
 
+void RouterHost::collect(daemon::Samples& samples) const {
+  std::size_t lost = 0;
+  for (const auto& member : members_) {
+    const auto stats = member->stats();
+    const bool is_up = stats.lost.empty();
+    if (!is_up) ++lost;
+    samples.add(daemon::Metric::router_member_up, is_up ? 1 : 0, {stats.url});
+    samples.add(daemon::Metric::router_member_sessions, static_cast<double>(stats.sessions), {stats.url});
+  }
+  samples.add(daemon::Metric::router_members, static_cast<double>(members_.size() - lost), {"connected"});
+  samples.add(daemon::Metric::router_members, static_cast<double>(lost), {"lost"});
+}
+
 void RouterHost::report(daemon::Report& report) const {
   daemon::Report::Table table{.name = "members",
                               .columns = {"name", "url", "why_lost", "weight", "sessions", "runs", "busy_seconds",

@@ -35,6 +35,7 @@ class RouterHost final : public daemon::Host {
   Result<std::string> device_of(const proto::Hello& hello) const override;
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override;
   std::string_view role() const override { return "router"; }
+  void collect(daemon::Samples& samples) const override;
   void report(daemon::Report& report) const override;
 
  private:

@@ -5,6 +5,8 @@ Prints each violation and exits 1 if there is one. --self-test makes one fault a
 fails unless each of them is found.
 
 usage: check_manifests.py [--self-test] OPTIONS.DEF RENDERED.YAML
+
+The rule of the metric that an autoscaler asks for is looked up in deploy/prometheus/adapter.yml.
 """
 import copy
 import pathlib
@@ -14,7 +16,9 @@ import sys
 import yaml
 
 PATHS = {"/startupz", "/readyz", "/healthz"}
-FROM_OUTSIDE = {"burn-tokens", "burn-tls", "burn-tenants"}  # Secrets that an operator makes (docs/operate/kubernetes.md)
+FROM_OUTSIDE = {"burn-tokens", "burn-tls", "burn-tenants", "burn-worker-token"}  # Secrets that an operator makes (docs/operate/kubernetes.md)
+PROGRAMS = {"worker": "burn-server", "router": "burn-router"}  # of containers
+ADAPTER = pathlib.Path(__file__).parents[2] / "deploy/prometheus/adapter.yml"
 MARGIN = 15  # seconds that a pod has to end, beyond --drain-timeout
 
 
@@ -65,7 +69,31 @@ class Checker:
             self.check_policy(each)
         for each in self.workloads:
             self.check_workload(each)
+        for each in self.of("HorizontalPodAutoscaler"):
+            self.check_autoscaler(each)
+        for each in self.of("PodMonitor"):
+            self.check_monitor(each)
         return self.violations
+
+    def check_autoscaler(self, autoscaler):
+        target = autoscaler["spec"]["scaleTargetRef"]
+        if target["name"] not in self.names(target["kind"]):
+            self.complain(autoscaler, f"there is no {target['kind']} {target['name']}")
+        rules = yaml.safe_load(ADAPTER.read_text())["rules"]
+        for metric in autoscaler["spec"]["metrics"]:
+            name = metric["pods"]["metric"]["name"]
+            if name not in {each["name"]["as"] for each in rules}:
+                self.complain(autoscaler, f"{ADAPTER.name} has no rule for {name}")
+
+    def check_monitor(self, monitor):
+        expression = monitor["spec"]["selector"]["matchExpressions"][0]
+        templates = [each for each in self.templates
+                     if each["metadata"]["labels"].get(expression["key"]) in expression["values"]]
+        if not templates:
+            self.complain(monitor, "selects no pod")
+        for endpoint in monitor["spec"]["podMetricsEndpoints"]:
+            if endpoint["port"] not in self.ports_of(templates):
+                self.complain(monitor, f"the pods have no port {endpoint['port']}")
 
     def check_service(self, service):
         templates = self.selected(service["spec"].get("selector"))
@@ -108,6 +136,7 @@ class Checker:
         if pod.get("seccompProfile", {}).get("type") != "RuntimeDefault":
             self.complain(workload, "has no seccomp profile")
         volumes = {each["name"]: each for each in spec.get("volumes", [])}
+        volumes |= {each["metadata"]["name"]: {} for each in workload["spec"].get("volumeClaimTemplates", [])}
         for each in volumes.values():
             self.check_volume(workload, each)
         for container in spec["containers"]:
@@ -160,9 +189,10 @@ class Checker:
         values = {}
         for argument in container.get("args", []):
             flag, _, value = argument.removeprefix("--").partition("=")
-            if flag not in self.flags:
-                self.complain(workload, f"burn-server has no --{flag}")
-            if flag in values:
+            program = PROGRAMS[container["name"]]
+            if flag not in self.flags[program]:
+                self.complain(workload, f"{program} has no --{flag}")
+            if flag in values and flag != "worker":
                 self.complain(workload, f"--{flag} is there twice")
             values[flag] = value
         ports = {each["containerPort"] for each in container.get("ports", [])}
@@ -172,7 +202,7 @@ class Checker:
         tokens = values.get("token-file")
         if tokens is None and "insecure" not in values:
             self.complain(workload, "has no token file")
-        for flag in ("token-file", "tenants", "tls-cert", "tls-key", "tls-client-ca"):
+        for flag in ("token-file", "worker-token-file", "tenants", "tls-cert", "tls-key", "tls-client-ca"):
             path = values.get(flag)
             if path and str(pathlib.PurePath(path).parent) not in mounts:
                 self.complain(workload, f"nothing is mounted where {path} is to be")
@@ -191,6 +221,7 @@ def faults(documents):
 
     worker, pod = one("StatefulSet"), lambda d: d[one("StatefulSet")]["spec"]["template"]["spec"]
     container = lambda d: pod(d)["containers"][0]
+    secret = lambda d: next(each["secret"] for each in pod(d)["volumes"] if each["name"] == "tokens")
     changes = {
         "a selector of a Service": lambda d: d[one("Service", "burn-worker")]["spec"]["selector"].update(x="y"),
         "a port of a Service": lambda d: d[one("Service", "burn-worker")]["spec"]["ports"][0].update(targetPort="http"),
@@ -207,8 +238,8 @@ def faults(documents):
         "variables of Services": lambda d: pod(d).pop("enableServiceLinks"),
         "root": lambda d: pod(d)["securityContext"].pop("runAsNonRoot"),
         "no seccomp": lambda d: pod(d)["securityContext"].pop("seccompProfile"),
-        "a Secret that is not there": lambda d: pod(d)["volumes"][0]["secret"].update(secretName="tokens"),
-        "a Secret that all users may read": lambda d: pod(d)["volumes"][0]["secret"].update(defaultMode=0o444),
+        "a Secret that is not there": lambda d: secret(d).update(secretName="tokens"),
+        "a Secret that all users may read": lambda d: secret(d).update(defaultMode=0o444),
         "a mount without a volume": lambda d: container(d)["volumeMounts"][1].update(name="cash"),
         "a subPath": lambda d: container(d)["volumeMounts"][0].update(subPath="tokens"),
         "capabilities": lambda d: container(d)["securityContext"].pop("capabilities"),
@@ -219,15 +250,29 @@ def faults(documents):
         "liveness by readiness": lambda d: container(d)["livenessProbe"]["httpGet"].update(path="/readyz"),
         "no probe": lambda d: container(d).pop("livenessProbe"),
         "an unknown flag": lambda d: container(d)["args"].append("--grcp=0.0.0.0:3001"),
-        "a flag twice": lambda d: container(d)["args"].append("--device=cpu"),
+        "a flag twice": lambda d: container(d)["args"].append("--ws=0.0.0.0:3000"),
         "a port that is not the container's": lambda d: container(d)["ports"].pop(),
         "no token": lambda d: container(d)["args"].remove("--token-file=/etc/burn/tokens/tokens"),
         "a certificate where nothing is mounted": lambda d: container(d)["args"].append("--tls-client-ca=/etc/burn/ca/ca.pem"),
         "too short an end": lambda d: pod(d).update(terminationGracePeriodSeconds=30),
         "another namespace": lambda d: d[worker]["metadata"].update(namespace="default"),
         "a weaker namespace": lambda d: d[one("Namespace")]["metadata"].pop("labels"),
+        "a flag of another program": lambda d: container(d)["args"].append("--worker-timeout=3"),
         "a thing twice": lambda d: d.append(copy.deepcopy(d[worker])),
     }
+    kinds = {each["kind"] for each in documents}
+    if "HorizontalPodAutoscaler" in kinds:
+        scaler = one("HorizontalPodAutoscaler")
+        changes |= {
+            "an autoscaler of nothing": lambda d: d[scaler]["spec"]["scaleTargetRef"].update(name="burn"),
+            "a metric that is not served": lambda d: d[scaler]["spec"]["metrics"][0]["pods"]["metric"].update(name="burn_wait"),
+        }
+    if "PodMonitor" in kinds:
+        monitor = one("PodMonitor")
+        changes |= {
+            "a monitor of nothing": lambda d: d[monitor]["spec"]["selector"]["matchExpressions"][0].update(values=["x"]),
+            "a monitor of another port": lambda d: d[monitor]["spec"]["podMetricsEndpoints"][0].update(port="metrics"),
+        }
     for what, change in changes.items():
         changed = copy.deepcopy(documents)
         change(changed)
@@ -240,7 +285,9 @@ def main():
     if len(arguments) != 2 + tests_itself:
         sys.exit(__doc__.strip().rsplit("\n", 1)[-1])
     table, rendered = (pathlib.Path(each) for each in arguments[-2:])
-    flags = set(re.findall(r'^OPTION\(\w+, "([a-z-]+)"', table.read_text(), re.M))
+    rows = re.findall(r'^OPTION\(\w+, "([a-z-]+)", (\w+)', table.read_text(), re.M)
+    flags = {program: {flag for flag, daemons in rows if daemons in ("every", kind)} for kind, program in
+             (("worker", "burn-server"), ("router", "burn-router"))}
     documents = list(yaml.safe_load_all(rendered.read_text()))
     violations = Checker(documents, flags).check()
     if tests_itself:

@@ -70,7 +70,12 @@ std::vector<std::pair<std::string, optim::ModuleOptimizer>> optimizers() {
           {"adamw and muon", mixed},
           {"rms_prop", optim::RmsPropConfig{}},
           {"ada_grad", optim::AdaGradConfig{}},
-          {"adan", optim::AdanConfig{}}};
+          {"adan", optim::AdanConfig{}},
+          {"nadam", optim::NAdamConfig{}},
+          {"radam", optim::RAdamConfig{}},
+          {"ada_delta", optim::AdaDeltaConfig{}},
+          {"lion", optim::LionConfig{}},
+          {"ada_factor", optim::AdaFactorConfig{}}};
 }
 
 class FailedSteps : public ::testing::Test {
@@ -87,7 +92,7 @@ class FailedSteps : public ::testing::Test {
     Net net;
     optim::Optimizer<Net> optim;
 
-    std::string step(const Device& device, int i, bool is_bad, Bad how) {
+    std::string step(const Device& device, int i, bool is_bad, Bad how, optim::Average<Net>* average = nullptr) {
       const auto [words, targets] = batch(device, i, is_bad && how == Bad::failing);
       // What a bad batch does to the statistics is not what is compared: it leaves them alone.
       const auto mean = net.norm.running_mean, var = net.norm.running_var;
@@ -98,7 +103,8 @@ class FailedSteps : public ::testing::Test {
         net.norm.running_mean = mean;
         net.norm.running_var = var;
       }
-      net = optim.step(0.05, std::move(net), std::move(gradients));
+      net = average ? optim.step(0.05, std::move(net), std::move(gradients), *average)
+                    : optim.step(0.05, std::move(net), std::move(gradients));
       return test::error_of([&] { losses.push_back(loss.into_scalar<float>()); });
     }
     std::vector<float> losses = {};
@@ -136,6 +142,23 @@ TEST_F(FailedSteps, AreStepsThatAreNotTaken) {
       expect_same(got.optim.to_record(got.net), want.optim.to_record(want.net));
     }
   }
+}
+
+// Averages of weights take a step that failed as one that is not taken: with the weights as they were.
+TEST_F(FailedSteps, LeaveAveragesOfWeightsWhole) {
+  const auto averaged = [&](const optim::ModuleAverage& average, Bad how) {
+    device.seed(11);
+    Loop loop{Net::init(device), optim::Optimizer<Net>{optim::AdamConfig{}}};
+    optim::Average<Net> mean{average, loop.net};
+    for (int i = 0; i < kSteps; ++i) {
+      const auto said = loop.step(device, i, i == kBad, how, &mean);
+      EXPECT_EQ(said == "no error", how == Bad::skipped || i != kBad) << said;
+    }
+    EXPECT_EQ(mean.steps(), kSteps);
+    return mean.model().into_record();
+  };
+  for (const auto& average : {optim::ModuleAverage{optim::Ema{.decay = 0.8}}, optim::ModuleAverage{optim::Swa{}}})
+    expect_same(averaged(average, Bad::failing), averaged(average, Bad::skipped));
 }
 
 // A captured step that is replayed, also one whose failing value is no result of it.
