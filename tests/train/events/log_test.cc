@@ -6,6 +6,7 @@
 
 #include "tests/support/temp_folder.h"
 #include "tests/train/events/made_up_run.h"
+#include "train/events/json_text.h"
 #include "train/log/loggers.h"
 
 namespace burn::train {
@@ -36,6 +37,12 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
   std::vector<std::string> lines;
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
+}
+
+TEST(JsonText, HasNothingThatIsNoUtf8) {
+  EXPECT_EQ(events::json_text("\xc3\xa9<\"\n"), "\"\xc3\xa9\\u003c\\\"\\u000a\"");
+  EXPECT_EQ(events::json_text("a\xff\xed\xa0\x80"), "\"a\\ufffd\\ufffd\\ufffd\\ufffd\"");
+  EXPECT_EQ(events::json_text("\xe2\x82"), "\"\\ufffd\\ufffd\"");
 }
 
 TEST(MemoryLogger, GivesPointsAndEpochsByName) {

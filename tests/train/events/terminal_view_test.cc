@@ -85,6 +85,28 @@ TEST(Ticks, AreRoundAndInside) {
   EXPECT_EQ(tick_text(0.00002), "2.0e-05");
 }
 
+TEST(Chart, OfNumbersAtTheEndsOfTheirRangeIsDrawn) {
+  for (const bool is_log : {false, true}) {
+    Chart chart{.logarithmic = is_log};
+    chart.lines = {{{{1, 5e-324}, {2, 1.7e308}, {3, -1.7e308}, {4, HUGE_VAL}, {5, 1}, {6, 1e299}}, Color::cyan}};
+    chart.marks = {{{6, 1.7e308}, U'x', Color::green}};
+    Frame frame{80, 24};
+    draw(frame, {0, 0, 80, 24}, chart);
+    std::string text;
+    for (int y = 0; y < 24; ++y) text += frame.line(y) + "\n";
+    EXPECT_THAT(text, HasSubstr(is_log ? "1.0e+270┤" : "1.0e+299┤"));
+  }
+}
+
+TEST(Chart, EndsAtTicks) {
+  Chart chart;
+  chart.lines = {{{{0, 0.08}, {100, 0.95}}, Color::cyan}};
+  Frame frame{80, 11};
+  draw(frame, {0, 0, 80, 11}, chart);
+  EXPECT_THAT(frame.line(0), HasSubstr("1┤"));
+  EXPECT_THAT(frame.line(8), HasSubstr("0┤"));
+}
+
 TEST(Smoothing, OfAConstantIsTheConstantAndLeavesNaNAlone) {
   const auto smoothed = smooth({{1, 3}, {2, std::nan("")}, {3, 3}}, 0.9);
   EXPECT_DOUBLE_EQ(smoothed[0].y, 3);

@@ -31,8 +31,8 @@ struct Range {
   }
   // Out to the next multiples of `step`.
   void round_to(double step) {
-    low = std::floor(low / step) * step;
-    high = std::ceil(high / step) * step;
+    low = std::floor(low / step + 1e-9) * step;
+    high = std::ceil(high / step - 1e-9) * step;
   }
   // A range without width, or without values, gets one.
   void widen() {
@@ -58,7 +58,11 @@ class Scale {
     if (!is_log_) y_.round_to(tick_step(y_.low, y_.high, y_ticks_about()));
   }
 
-  bool is_shown(const Point& point) const { return std::isfinite(point.y) && (!is_log_ || point.y > 0); }
+  // Values beyond would overflow what axes are computed with.
+  bool is_shown(const Point& point) const {
+    constexpr double kSmallest = 1e-300, kLargest = 1e300;
+    return std::abs(point.y) <= kLargest && (!is_log_ || point.y >= kSmallest);
+  }
   double dot_x(double x) const { return (x - x_.low) / (x_.high - x_.low) * (2 * plot_.width - 1); }
   double dot_y(double y) const { return (y_.high - of(y)) / (y_.high - y_.low) * (4 * plot_.height - 1); }
   int column(double x) const { return plot_.x + static_cast<int>(dot_x(x)) / 2; }
