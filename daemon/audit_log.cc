@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/thread.h"
-#include "daemon/json_text.h"
+#include "daemon/operator/json_text.h"
 
 namespace burn::daemon {
 namespace {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/one_line.h"
-#include "daemon/json_text.h"
+#include "daemon/operator/json_text.h"
 
 namespace burn::daemon {
 namespace {

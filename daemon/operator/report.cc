@@ -6,7 +6,7 @@
 
 #include "base/one_line.h"
 #include "base/overloaded.h"
-#include "daemon/json_text.h"
+#include "daemon/operator/json_text.h"
 
 namespace burn::daemon {
 namespace {
