@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/one_line.h"
 #include "base/thread.h"
+#include "daemon/operator/json_text.h"
 
 namespace burn::daemon {
 namespace {
@@ -39,16 +39,6 @@ std::string begin_line(std::string_view what) {
   return fmt::format("{{\"time\":\"{:%Y-%m-%dT%H:%M:%S}.{:03}Z\",\"event\":\"{}\"",
                      fmt::gmtime(std::chrono::system_clock::to_time_t(now)), now.time_since_epoch().count() % 1000,
                      what);
-}
-
-// one_line() has left nothing that JSON must have escaped but these two.
-std::string json_text(std::string_view text) {
-  std::string escaped{'"'};
-  for (const char c : one_line(text)) {
-    if (c == '"' || c == '\\') escaped += '\\';
-    escaped += c;
-  }
-  return escaped + '"';
 }
 
 void add_text(std::string& line, std::string_view key, std::string_view text) {

@@ -1,9 +1,12 @@
 #include "daemon/log.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <string>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <spdlog/sinks/base_sink.h>
@@ -11,11 +14,20 @@
 #include <unistd.h>
 
 #include "base/one_line.h"
+#include "daemon/operator/json_text.h"
 
 namespace burn::daemon {
 namespace {
 
 std::atomic<std::uint64_t> lines_lost = 0;  // since the process began
+std::atomic<bool> is_json = false;
+
+// At most so many bytes of `text`, and no part of a character.
+std::string_view cut(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
+  return text.substr(0, bytes);
+}
 
 // Writes to stderr and never waits: lines come from threads that carry the answers of all clients, which a full pipe
 // would stop. Lines for which there is no room are dropped and counted.
@@ -25,20 +37,38 @@ class NonBlockingSink final : public spdlog::sinks::base_sink<std::mutex> {
   static constexpr std::size_t kMaxBytes = 4096;
 
   void sink_it_(const spdlog::details::log_msg& message) override {
+    if (lost_ > 0) {
+      const auto lost = fmt::format("{} lines were lost here: stderr was full", lost_);
+      if (!write(is_json ? json_line(message.time, spdlog::level::warn, lost) : lost + '\n')) {
+        lose();
+        return;
+      }
+      lost_ = 0;
+    }
+    const bool is_written =
+        is_json ? write(json_line(message.time, message.level, {message.payload.data(), message.payload.size()}))
+                : write_text(message);
+    if (!is_written) lose();
+  }
+  bool write_text(const spdlog::details::log_msg& message) {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
     if (line.size() > kMaxBytes) {
       line.resize(kMaxBytes);
       line[kMaxBytes - 1] = '\n';
     }
-    if (lost_ > 0) {
-      if (!write(fmt::format("{} lines were lost here: stderr was full\n", lost_))) {
-        lose();
-        return;
-      }
-      lost_ = 0;
-    }
-    if (!write({line.data(), line.size()})) lose();
+    return write({line.data(), line.size()});
+  }
+  static std::string json_line(spdlog::log_clock::time_point time, spdlog::level::level_enum level,
+                               std::string_view text) {
+    constexpr std::size_t kAround = 128;  // bytes of all but the message
+    const auto name = spdlog::level::to_string_view(level);
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(time - seconds).count();
+    // Each byte may become two.
+    return fmt::format("{{\"time\":\"{:%Y-%m-%dT%H:%M:%S}.{:03}Z\",\"level\":\"{}\",\"message\":{}}}\n",
+                       fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)), milliseconds,
+                       std::string_view{name.data(), name.size()}, json_text(cut(text, (kMaxBytes - kAround) / 2)));
   }
   void lose() {
     ++lost_;
@@ -76,6 +106,14 @@ std::uint64_t log_lines_lost() { return lines_lost.load(std::memory_order_relaxe
 
 bool is_log_level(std::string_view level) {  // from_str returns `off` for unknown words
   return level == "off" || spdlog::level::from_str(std::string{level}) != spdlog::level::off;
+}
+
+bool is_log_format(std::string_view format) { return format == "text" || format == "json"; }
+
+bool set_log_format(std::string_view format) {
+  if (!is_log_format(format)) return false;
+  is_json = format == "json";
+  return true;
 }
 
 bool set_log_level(std::string_view level) {

@@ -18,4 +18,9 @@ std::uint64_t log_lines_lost();
 bool set_log_level(std::string_view level);
 bool is_log_level(std::string_view level);  // one of these words
 
+// "text" (at first), or "json": a line is an object with the strings time (UTC, ISO 8601), level and message. False,
+// and no change, for another word.
+bool set_log_format(std::string_view format);
+bool is_log_format(std::string_view format);
+
 }  // namespace burn::daemon

@@ -41,9 +41,13 @@ Status Reload::read(std::optional<OptionValues>& next) {
       ++service_.reloads().config_refused;
       return values.status();
     }
-    if (const auto level = values->text(Option::log_level); !is_log_level(level)) {
+    if (const auto& level = values->text(Option::log_level); !is_log_level(level)) {
       ++service_.reloads().config_refused;
       return invalid_argument(fmt::format("log-level: trace, debug, info, warning, error or off, not {}", level));
+    }
+    if (const auto& format = values->text(Option::log_format); !is_log_format(format)) {
+      ++service_.reloads().config_refused;
+      return invalid_argument(fmt::format("log-format: text or json, not {}", format));
     }
     next = *std::move(values);
   }
@@ -57,6 +61,7 @@ Status Reload::read(std::optional<OptionValues>& next) {
 void Reload::apply(const OptionValues& next) {
   const auto& before = options_.values;
   if (has_changed(Option::log_level, before, next)) (void)set_log_level(next.text(Option::log_level));
+  if (has_changed(Option::log_format, before, next)) (void)set_log_format(next.text(Option::log_format));
   service_.change(next);
   host_.change(next);
   ++service_.reloads().config;

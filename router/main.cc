@@ -53,6 +53,8 @@ int main(int argc, char** argv) {
   for (const auto& warning : line.warnings) burn::daemon::log_warning(warning);
   const auto& level = line.values.text(burn::daemon::Option::log_level);
   if (!burn::daemon::set_log_level(level)) return fail(fmt::format("no log level \"{}\"", level));
+  const auto& format = line.values.text(burn::daemon::Option::log_format);
+  if (!burn::daemon::set_log_format(format)) return fail(fmt::format("no log format \"{}\"", format));
   try {
     return serve(burn::router::router_options(line.values), burn::daemon::read_again(program, line.values, argc, argv));
   } catch (const std::exception& error) {

@@ -58,6 +58,8 @@ int main(int argc, char** argv) {
   const auto& values = line.values;
   const auto& level = values.text(Option::log_level);
   if (!burn::daemon::set_log_level(level)) return fail(fmt::format("no log level \"{}\"", level));
+  const auto& format = values.text(Option::log_format);
+  if (!burn::daemon::set_log_format(format)) return fail(fmt::format("no log format \"{}\"", format));
   if (values.is_set(Option::threads)) {
     burn::override_setting(burn::Setting::num_threads, std::to_string(values.number(Option::threads)));
   }

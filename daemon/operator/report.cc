@@ -6,19 +6,10 @@
 
 #include "base/one_line.h"
 #include "base/overloaded.h"
+#include "daemon/operator/json_text.h"
 
 namespace burn::daemon {
 namespace {
-
-// one_line() has left nothing that JSON must have escaped but these two.
-std::string json_string(std::string_view text) {
-  std::string escaped{'"'};
-  for (const char c : one_line(text)) {
-    if (c == '"' || c == '\\') escaped += '\\';
-    escaped += c;
-  }
-  return escaped + '"';
-}
 
 std::string json_number(double number) { return std::isfinite(number) ? fmt::format("{}", number) : "null"; }
 
@@ -27,7 +18,7 @@ std::string json(const Report::Value& value) {
                         [](bool is) { return std::string{is ? "true" : "false"}; },
                         [](std::uint64_t count) { return fmt::format("{}", count); },
                         [](double number) { return json_number(number); },
-                        [](const std::string& text) { return json_string(text); },
+                        [](const std::string& text) { return json_text(text); },
                     },
                     value);
 }
@@ -87,11 +78,11 @@ std::string to_json(const Report& report) {
   std::string text{'{'};
   for (std::size_t t = 0; t < report.tables.size(); ++t) {
     const auto& table = report.tables[t];
-    text += fmt::format("{}{}:[", t == 0 ? "" : ",", json_string(table.name));
+    text += fmt::format("{}{}:[", t == 0 ? "" : ",", json_text(table.name));
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
       text += r == 0 ? "{" : ",{";
       for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        text += fmt::format("{}{}:{}", c == 0 ? "" : ",", json_string(table.columns[c]), json(table.rows[r][c]));
+        text += fmt::format("{}{}:{}", c == 0 ? "" : ",", json_text(table.columns[c]), json(table.rows[r][c]));
       }
       text += '}';
     }

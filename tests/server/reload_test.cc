@@ -95,6 +95,7 @@ TEST_F(BurnServerReload, WhatIsWrongLeavesAllAsItWas) {
       {"session-memory = \"1G\"\nsessions = 0\n", "sessions"},
       {"session-memory = \"1G\"\nsession-memory = \"2G\"\n", "line 2"},
       {"session-memory = \"1G\"\nlog-level = \"loud\"\n", "log-level"},
+      {"session-memory = \"1G\"\nlog-format = \"xml\"\n", "log-format: text or json, not xml"},
       {"session-memory = \"1G\"\nallow-origin = [\"https://a", "line 2"},
       {"session-memory = \"1G\"\n# \xff\n", "server.toml"},
   };
@@ -130,6 +131,18 @@ TEST_F(BurnServerReload, AFileOfTokensThatIsWrongLeavesTheOptionsToo) {
   server.process().send(SIGHUP);
   expect_metric(server, kOk, "1");
   EXPECT_TRUE(has_room(server, "another token that is fine"));
+}
+
+TEST_F(BurnServerReload, TheLogBecomesLinesOfJson) {
+  OperatedServer server{flags()};
+  write("log-format = \"json\"\nlog-level = \"info\"\n");
+  server.process().send(SIGHUP);
+  expect_metric(server, kOk, "1");
+  server.process().send(SIGTERM);
+  EXPECT_EQ(server.process().wait(), 0);
+  const auto log = server.process().read_errors();
+  EXPECT_THAT(
+      log, testing::ContainsRegex("\\{\"time\":\"20[0-9-]+T[0-9:.]+Z\",\"level\":\"info\",\"message\":\"done\"\\}\n"));
 }
 
 TEST_F(BurnServerReload, AThousandSignalsInASecondAreServed) {
