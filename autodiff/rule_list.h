@@ -1,5 +1,5 @@
-// The gradient rule of every op, and the words they share. For the .cc files of the families, rules_*.cc: a forgotten
-// rule does not link.
+// The gradient rule of every op whose struct does not say kIsFlat, and the words they share. For the .cc files of the
+// families, rules_*.cc: a forgotten rule does not link.
 #pragma once
 
 #include "autodiff/math.h"

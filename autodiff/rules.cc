@@ -5,7 +5,14 @@
 namespace burn::autodiff {
 
 OperandGradients gradients(const ir::Op& op, const TapedOp& step) {
-  return std::visit([&](const auto& kind) { return grad_rules::rule(kind, step); }, op);  // qualified on purpose
+  return std::visit(
+      [&]<typename Kind>(const Kind& kind) {
+        if constexpr (ir::IsFlat<Kind>)
+          return flat(step);
+        else
+          return grad_rules::rule(kind, step);  // qualified on purpose
+      },
+      op);
 }
 
 }  // namespace burn::autodiff

@@ -220,6 +220,8 @@ void add_kernels(std::vector<Benchmark>& list) {
   list.push_back(
       {"matmul_f32_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::f32); }});
   list.push_back(
+      {"matmul_f32_4096", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 4096, DType::f32); }, true});
+  list.push_back(
       {"matmul_bf16_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::bf16); }});
   list.push_back(
       {"matmul_bf16_8192", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 8192, DType::bf16); }, true});

@@ -37,11 +37,25 @@ std::size_t Factors::add(std::int64_t size, FactorKind kind) {
 }
 
 Factors factors(const Op& op, Types operands, Types results) {
-  return std::visit([&](const auto& kind) { return factor_rules::factors(kind, operands, results); }, op);
+  return std::visit(
+      [&]<typename Kind>(const Kind& kind) {
+        if constexpr (HasFactors<Kind>)
+          return factor_rules::read(Kind::kFactors, operands, results);
+        else
+          return factor_rules::factors(kind, operands, results);
+      },
+      op);
 }
 
 std::string factors_text(const Op& op) {
-  return std::string{std::visit([](const auto& kind) { return factor_rules::text(kind); }, op)};
+  return std::visit(
+      []<typename Kind>(const Kind& kind) {
+        if constexpr (HasFactors<Kind>)
+          return std::string{Kind::kFactors};
+        else
+          return std::string{factor_rules::text(kind)};
+      },
+      op);
 }
 
 std::string to_string(const Factors& factors) {

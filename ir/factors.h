@@ -98,7 +98,8 @@ std::string factors_text(const Op& op);
 // "m=4 map in0.0 out0.0; ..." for tests and traces.
 std::string to_string(const Factors& factors);
 
-// One pair of rules per op, for the .cc files of ir/: all others call the functions above.
+// One pair of rules per op, unless its struct has kFactors. For the .cc files of ir/: all others call the functions
+// above.
 namespace factor_rules {
 
 #define OP(type)                                                  \

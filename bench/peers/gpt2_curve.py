@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""The loss curve of examples/gpt2 beside PyTorch's, from the same weights and the same pieces of text.
+"""The loss curve of examples/gpt2, or of examples/lora, beside PyTorch's, from the same weights and the same pieces of text.
 
   gpt2 --data TEXT --steps 0 --generate 0 --save start.safetensors SIZES
   gpt2 --data TEXT --steps 200 --generate 0 --start start.safetensors --losses ours.txt SIZES
   bench/peers/gpt2_curve.py --data TEXT --start start.safetensors --losses ours.txt SIZES
 
-SIZES: the same --layers, --heads, --context, --batch, --lr, --warmup, --dtype, --seed each time. Prints both curves and
-how far they are apart; fails if the means of any ten steps differ by more than --noise.
+  lora --data TEXT --start base.safetensors --steps 0 --generate 0 --adapters adapters.safetensors SIZES
+  lora --data TEXT --start base.safetensors --generate 0 --losses ours.txt SIZES
+  bench/peers/gpt2_curve.py --data TEXT --start base.safetensors --adapters adapters.safetensors --losses ours.txt SIZES
+
+SIZES: the same --layers, --heads, --context, --batch, --lr, --warmup, --dtype, --seed each time (lora has no --warmup and
+no --dtype: they are 20 and f32), and --alpha. Prints both curves and how far they are apart; fails if the means of any
+ten steps differ by more than --noise.
 """
 import argparse
 import json
@@ -81,12 +86,41 @@ def load(net, path):
     assert not missing, missing
 
 
+class Adapted(torch.nn.Module):
+    """x W + b + scale (x A) B, of which A and B are trained."""
+    def __init__(self, linear, scale):
+        super().__init__()
+        self.linear, self.scale = linear, scale
+
+    def forward(self, x):
+        return self.linear(x) + self.scale * (x @ self.lora_a @ self.lora_b)
+
+
+def adapt(net, path, alpha):
+    """Puts the adapters of a file beside the weights that they are named after, and freezes these."""
+    names = {"project": "out", "expand": "inner", "contract": "outer"}
+    for parameter in net.parameters():
+        parameter.requires_grad_(False)
+    for name, tensor in tensors_of(path):
+        *parts, _, which = name.split(".")  # blocks.0.qkv.weight.lora_a
+        parts = [names.get(part, part) for part in parts]
+        parent, module = net.get_submodule(".".join(parts[:-1])), net.get_submodule(".".join(parts))
+        if not isinstance(module, Adapted):
+            rank = tensor.shape[1 if which == "lora_a" else 0]
+            module = Adapted(module, alpha / rank)
+            setattr(parent, parts[-1], module)
+        setattr(module, which, torch.nn.Parameter(tensor.clone()))
+    return [parameter for parameter in net.parameters() if parameter.requires_grad]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("data", "start", "losses"):
         parser.add_argument("--" + name, required=True)
     for name, value in dict(layers=4, heads=4, context=128, batch=8, warmup=20, seed=42).items():
         parser.add_argument("--" + name, type=int, default=value)
+    parser.add_argument("--adapters", default="", help="those that lora begins with")
+    parser.add_argument("--alpha", type=float, default=16)
     parser.add_argument("--lr", type=float, default=1e-3)
     parser.add_argument("--noise", type=float, default=0.03)
     parser.add_argument("--dtype", default="f32", choices=("f32", "bf16"))
@@ -100,8 +134,12 @@ def main():
     net = torch_bench.CharGpt(vocabulary, options.context, model, options.layers, options.heads, gelu="tanh")
     net.head.weight = net.tokens.weight
     load(net, options.start)
+    adapters = adapt(net, options.adapters, options.alpha) if options.adapters else []
     net.to(options.device)
-    optim = torch.optim.AdamW(net.parameters(), lr=0, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1)
+    if adapters:
+        optim = torch.optim.AdamW(adapters, lr=0)
+    else:
+        optim = torch.optim.AdamW(net.parameters(), lr=0, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1)
     rng, length, steps = Mt19937_64(options.seed), options.context + 1, len(ours)
     theirs = []
     for step in range(steps):
@@ -116,7 +154,8 @@ def main():
             loss = F.cross_entropy(net(batch[:, :-1]), batch[:, 1:].reshape(-1))
         optim.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(net.parameters(), 1)
+        if not adapters:
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1)
         optim.step()
         theirs.append(loss.item())
     means = lambda losses: [sum(losses[i:i + 10]) / len(losses[i:i + 10]) for i in range(0, steps, 10)]

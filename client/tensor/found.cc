@@ -5,6 +5,7 @@
 
 #include "client/fail.h"
 #include "client/record/device_state.h"
+#include "client/tensor/functions.h"
 #include "client/tensor/untyped.h"
 
 namespace burn::client {
@@ -103,6 +104,30 @@ Value mask_over(const Value& mask, const Value& x, const Site& site) {
     fail("mask_select: a mask " + ir::to_string(mask.type()) + " for " + ir::to_string(x.type()), site);
   }
   return expand(mask, x.shape(), site);
+}
+
+// By score first, then by the op; boxes that are left out become empty ones, which overlap none.
+Value nms(const Value& boxes, const Value& scores, const vision::NmsOptions& options, const Site& site) {
+  fail_if_empty(boxes, "nms", site);
+  fail_if_empty(scores, "nms: scores", site);
+  const bool fits = boxes.rank() == 2 && boxes.dim(1) == 4 && scores.rank() == 1 && boxes.dim(0) == scores.dim(0);
+  if (!fits) {
+    fail("nms: takes boxes [n, 4] and scores [n], got " + ir::to_string(boxes.type()) + " and " +
+             ir::to_string(scores.type()),
+         site);
+  }
+  if (options.max_output_boxes < 0)
+    fail("nms: max_output_boxes is " + std::to_string(options.max_output_boxes) + ", must be 0 (all) or more", site);
+  const auto [sorted, order] = sort(scores.detach(), 0, true, site);
+  const Value limit = scalar(place_of(sorted), options.score_threshold, sorted.dtype(), site);
+  const Value counts = pointwise(Fn::greater_equal, sorted, limit, site);  // false of NaN
+  const Value candidates = select_rows(boxes.detach(), 0, order, site);
+  const Value mask = expand(reshape(counts, {boxes.dim(0), 1}, site), candidates.shape(), site);
+  const Value none = scalar(place_of(candidates), 0, candidates.dtype(), site);
+  const Value kept = apply(ir::Nms{options.iou_threshold}, select(mask, candidates, none, site), site);
+  const Value best = mask_select(order, find(pointwise(Fn::bool_and, kept, counts, site), "nms", site));
+  if (options.max_output_boxes == 0) return best;
+  return narrow(best, 0, 0, std::min(options.max_output_boxes, best.dim(0)), site);
 }
 
 }  // namespace burn::client

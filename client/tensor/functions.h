@@ -1,4 +1,4 @@
-// Functions of several tensors: meshgrid, einsum, cartesian_grid. The methods of one tensor are in
+// Functions of several tensors: meshgrid, einsum, cartesian_grid, vision::nms. The methods of one tensor are in
 // client/tensor/tensor.h.
 #pragma once
 
@@ -54,6 +54,32 @@ Tensor<static_cast<int>(N) + 1, K> meshgrid_stack(const std::array<Tensor<1, K>,
 }
 
 }  // namespace grid
+
+namespace vision {
+
+struct NmsOptions {
+  double iou_threshold = 0.5;         // 0 to 1; what overlaps a better box by more of their union is left out
+  double score_threshold = 0;         // boxes with a lower score are left out first, as are those with NaN
+  std::int64_t max_output_boxes = 0;  // 0: all
+};
+
+}  // namespace vision
+
+namespace client {
+// i64 [kept]: non-maximum suppression of boxes [n, 4] by scores [n] (found.cc).
+Value nms(const Value& boxes, const Value& scores, const vision::NmsOptions& options, const Site& site);
+}  // namespace client
+
+namespace vision {
+
+// The boxes (x1, y1, x2, y2) that non-maximum suppression keeps: their indices, the best score first, of equals the
+// first. Boxes [n, 4], scores [n]. How many they are is read from the device, one round trip.
+inline Tensor<1, Int> nms(const Tensor<2>& boxes, const Tensor<1>& scores, const NmsOptions& options = {},
+                          Loc where = Loc::current()) {
+  return Tensor<1, Int>{client::nms(boxes.value(), scores.value(), options, at(where, "nms"))};
+}
+
+}  // namespace vision
 
 // Where einsum's equation stands.
 struct Equation {

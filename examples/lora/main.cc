@@ -22,6 +22,7 @@ int run(int argc, char** argv) {
   app.add_option("--data", base.data, "a text file, or a folder with an input.txt")->required();
   app.add_option("--start", base.start, "the weights to begin with, as gpt2 --save leaves them");
   app.add_option("--adapters", options.adapters, "where the adapters go at the end");
+  app.add_option("--losses", base.losses, "where the loss of each step goes");
   app.add_option("--device", base.device, "where to compute: cpu, cuda:0, ws://host:port")->capture_default_str();
   size("--rank", options.rank, "of the adapters");
   app.add_option("--alpha", options.alpha, "adapters count alpha / rank times")->capture_default_str();

@@ -1,6 +1,7 @@
 #include "examples/lora/tune.h"
 
 #include <algorithm>
+#include <fstream>
 #include <ostream>
 #include <random>
 
@@ -76,6 +77,12 @@ Tuned tune(const Options& options, const std::string& text, std::ostream& out) {
   };
   result.difference = (logits(result.net) - logits(result.merged)).abs().max().item();
   out << fmt::format("merged, the logits differ by at most {:.1e}\n", result.difference);
+  if (!base.losses.empty()) {
+    std::ofstream file{base.losses};
+    for (const float loss : result.losses) file << fmt::format("{:.6f}\n", loss);
+    if (!file.flush())
+      throw burn::Error(burn::StatusCode::unavailable, fmt::format("lora: cannot write {}", base.losses.string()));
+  }
   if (!options.adapters.empty()) nn::into_record_group(result.net, nn::lora_adapters()).save(options.adapters);
   return result;
 }

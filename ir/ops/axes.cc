@@ -97,4 +97,17 @@ Result<TensorType> infer(const MatMul& op, Operands in) {
   return checked(op.kName, lhs.dtype, shape);  // [..., m, n]
 }
 
+Result<TensorType> infer(const Nms& op, Operands in) {
+  BURN_RETURN_IF_ERROR(check_operands(op.kName, in, 1));
+  const auto& boxes = *in[0];
+  const int rank = boxes.shape.rank();
+  if (!is_floating(boxes.dtype) || rank < 2 || boxes.shape[rank - 1] != 4)
+    return fail("nms: takes boxes of floats [..., n, 4], got {}", to_string(boxes));
+  if (!(op.iou_threshold >= 0 && op.iou_threshold <= 1))
+    return fail("nms: iou_threshold is {}, must be 0 to 1", op.iou_threshold);
+  Shape shape;
+  for (int d = 0; d < rank - 1; ++d) shape.push_back(boxes.shape[d]);
+  return checked(op.kName, DType::bool_, shape);
+}
+
 }  // namespace burn::ir::shape_rules

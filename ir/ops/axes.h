@@ -69,6 +69,17 @@ struct MatMul {
   static constexpr auto kAttrs = std::tuple{};
 };
 
-#define BURN_AXES_OPS(OP) OP(Reduce) OP(ArgReduce) OP(Scan) OP(Sort) OP(TopK) OP(MatMul)
+// Non-maximum suppression of boxes (x1, y1, x2, y2) in the order of precedence: a box is kept unless a kept one before
+// it overlaps it by more than `iou_threshold` of their union. A box with NaN overlaps none.
+struct Nms {
+  double iou_threshold = 0.5;
+  static constexpr std::string_view kName = "nms";
+  static constexpr std::string_view kSignature = "[..., n, 4] -> bool[..., n]";
+  static constexpr std::string_view kFactors = "... ! ! -> ... !";
+  static constexpr bool kIsFlat = true;
+  static constexpr auto kAttrs = std::tuple{Attr{"iou_threshold", &Nms::iou_threshold}};
+};
+
+#define BURN_AXES_OPS(OP) OP(Reduce) OP(ArgReduce) OP(Scan) OP(Sort) OP(TopK) OP(MatMul) OP(Nms)
 
 }  // namespace burn::ir

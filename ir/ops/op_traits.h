@@ -25,6 +25,15 @@ constexpr int result_count() {
     return 1;
 }
 
+// Whether the struct says by itself how the op is computed in parts: kFactors, a rule as factor_rules::read() reads it.
+// Others have a rule of their own (ir/factors.h).
+template <typename Kind>
+concept HasFactors = requires { Kind::kFactors; };
+
+// Whether the struct says that no gradient flows through the op (kIsFlat). Others have a rule (autodiff/rule_list.h).
+template <typename Kind>
+concept IsFlat = requires { requires Kind::kIsFlat; };
+
 template <typename Kind>
 constexpr bool has_effect() {
   if constexpr (requires { Kind::kEffect; })

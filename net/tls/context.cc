@@ -1,5 +1,6 @@
 #include "net/tls/context.h"
 
+#include <fmt/format.h>
 #include <openssl/err.h>
 
 namespace burn::net::tls {
@@ -7,7 +8,18 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;  // of the socket at once: a few records
 constexpr const char* kCiphers12 = "ECDHE+AESGCM:ECDHE+CHACHA20";
+// Of issuers that a server names to clients, which take 16 KiB of them at most where they are ours. And of all that may
+// be trusted: gRPC names all, and a message of TLS has room for 64 KiB of names.
+constexpr std::size_t kMaxNamedBytes = std::size_t{8} << 10, kMaxNameBytes = 60'000;
 constexpr int kMaxDepth = 8;  // of chains
+
+// What the names of issuers take in a message.
+std::size_t name_bytes(const std::vector<CertificatePtr>& issuers) {
+  std::size_t bytes = 0;
+  for (const auto& issuer : issuers)
+    bytes += static_cast<std::size_t>(::i2d_X509_NAME(::X509_get_subject_name(issuer.get()), nullptr)) + 2;
+  return bytes;
+}
 
 }  // namespace
 
@@ -42,9 +54,16 @@ Status show(SSL_CTX* context, const std::vector<CertificatePtr>& chain, EVP_PKEY
 Status trust(SSL_CTX* context, const std::vector<CertificatePtr>& issuers, Role role) {
   X509_STORE* const store = ::SSL_CTX_get_cert_store(context);
   bool is_fine = true;
+  const auto bytes = role == Role::server ? name_bytes(issuers) : 0;
+  if (bytes > kMaxNameBytes) {
+    return invalid_argument(
+        fmt::format("the names of the {} issuers of clients' certificates have {} bytes, at most {} may be",
+                    issuers.size(), bytes, kMaxNameBytes));
+  }
+  const bool names = role == Role::server && bytes <= kMaxNamedBytes;  // without names a client shows what it has
   for (const auto& issuer : issuers) {
     is_fine = is_fine && ::X509_STORE_add_cert(store, issuer.get()) == 1;
-    if (role == Role::server) is_fine = is_fine && ::SSL_CTX_add_client_CA(context, issuer.get()) == 1;
+    if (names) is_fine = is_fine && ::SSL_CTX_add_client_CA(context, issuer.get()) == 1;
   }
   return is_fine ? Status{} : invalid_argument("an issuer's certificate cannot be used: " + take_error());
 }

@@ -39,6 +39,7 @@ inline void expect_gradients(const Function& f, const std::vector<TensorData>& i
   const Device ad = cpu.autodiff();
   const ir::CallSite site{};
   std::vector<client::Value> leaves;
+  leaves.reserve(inputs.size());
   for (const auto& input : inputs) leaves.push_back(client::require_grad(value_of(input, ad)));
   const auto y = f(leaves);
   const auto weights_data = spread(y.shape(), 0.5, 1.5, 3);

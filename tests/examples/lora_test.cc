@@ -44,5 +44,17 @@ TEST(LoraExample, LearnsAnotherTextByItsAdaptersAlone) {
   EXPECT_THAT(out.str(), HasSubstr("of them trained"));
 }
 
+// Of the smallest GPT-2, of which no number is drawn here.
+TEST(LoraExample, TrainsUnderOnePercentOfGpt2) {
+  const Device device = Device{"cpu"}.autodiff();
+  const auto whole = gpt2::Gpt2Config{}.init(device);
+  EXPECT_GT(whole.num_params(), 124'000'000);
+  const Options options;
+  const auto tuned = nn::apply_lora(whole, {.rank = 8, .group = burn::ParamGroup::from_regex(options.group)});
+  EXPECT_EQ(tuned.num_params() - whole.num_params(), 12 * 8 * (768 + 3 * 768 + 768 + 768));
+  EXPECT_LT(static_cast<double>(tuned.num_params() - whole.num_params()),
+            0.01 * static_cast<double>(tuned.num_params()));
+}
+
 }  // namespace
 }  // namespace lora

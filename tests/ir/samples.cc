@@ -1,5 +1,7 @@
 #include "tests/ir/samples.h"
 
+#include "tests/ops/op_case.h"
+
 namespace burn::ir {
 namespace {
 
@@ -119,6 +121,9 @@ std::vector<Sample> make_samples() {
   add_linalg(all);
   add_fourier(all);
   add_moves(all);
+  for (const auto& one : testing::op_cases()) {
+    for (const auto& use : one.uses) all.push_back({use.op, use.operands, use.results});
+  }
   return all;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/ops/op_case.h"
 #include "tests/ops/sample_builder.h"
 
 namespace burn::testing {
@@ -39,6 +40,9 @@ bool close(double a, double b, Tolerance limit, double slack, double cancelled) 
 
 std::vector<Sample> samples(std::string_view op) {
   if (const auto fn = ir::parse_pointwise(op)) return pointwise_samples(*fn);
+  for (const auto& one : op_cases()) {
+    if (one.op == op) return one.samples;
+  }
   for (const auto family : {source_samples, axis_samples, move_samples, window_samples, attention_samples,
                             sampling_samples, lattice_samples, linalg_samples, fourier_samples, collective_samples}) {
     if (auto found = family(op); !found.empty()) return found;

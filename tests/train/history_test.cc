@@ -1,8 +1,11 @@
 // Early stopping, summaries and logs: what becomes of the numbers of a training.
+#include <algorithm>
 #include <cmath>
+#include <csignal>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "base/error.h"
 #include "tests/support/temp_folder.h"
@@ -86,8 +89,8 @@ TEST(MetricsLog, HasALineForEachSplitAndForgetsWhatIsDoneAgain) {
   {
     MetricsLog log{folder / "run", 0};
     for (int epoch = 1; epoch <= 3; ++epoch) {
-      log.write(epoch, Split::train, 1.5, 0.25, measured);
-      log.write(epoch, Split::valid, 0.5, 0.25, measured);
+      EXPECT_EQ(log.write(epoch, Split::train, 1.5, 0.25, measured), "");
+      EXPECT_EQ(log.write(epoch, Split::valid, 0.5, 0.25, measured), "");
     }
   }
   const auto lines = [&] {
@@ -101,6 +104,33 @@ TEST(MetricsLog, HasALineForEachSplitAndForgetsWhatIsDoneAgain) {
   EXPECT_EQ(lines(), 4);
   MetricsLog{folder / "run", 0};
   EXPECT_EQ(lines(), 0);
+}
+
+// A file that may not grow stands for a disk that is full.
+TEST(MetricsLog, WritesLinesThatFoundNoRoomWithTheNextOne) {
+  const test::TempFolder folder;
+  auto measured = metrics();
+  MetricsLog log{folder / "run", 0};
+  ASSERT_EQ(log.write(1, Split::train, 1.5, 0.25, measured), "");
+  const auto path = folder / "run/metrics.jsonl";
+  const auto first = test::TempFolder::read(path);
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{first.size() + 10, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto told = log.write(2, Split::train, 1.5, 0.25, measured);
+  const auto told_again = log.write(3, Split::train, 1.5, 0.25, measured);
+  const auto meanwhile = test::TempFolder::read(path);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(told, HasSubstr("metrics.jsonl; its lines are kept until it is possible"));
+  EXPECT_EQ(told_again, "");
+  EXPECT_EQ(meanwhile, first);
+  EXPECT_EQ(log.write(4, Split::train, 1.5, 0.25, measured), "");
+  const auto text = test::TempFolder::read(path);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+  EXPECT_THAT(text, HasSubstr("\n{\"epoch\":2,"));
 }
 
 }  // namespace

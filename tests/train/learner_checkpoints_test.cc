@@ -137,6 +137,30 @@ TEST_F(LearnerCheckpoints, AResumedTrainingMakesNoBatchThatWasUsed) {
   EXPECT_EQ(made->size(), 2u);
 }
 
+// The checkpoint is of the first batch; that it says it was of the hundred thousandth changes nothing but where the
+// order of the epoch goes on.
+TEST_F(LearnerCheckpoints, ATrainingGoesOnInALongEpochAtOnce) {
+  constexpr std::int64_t kBatches = 100'000;
+  auto builder = data::DataLoaderBuilder(test::PointBatcher{device}).batch_size(10).num_workers(2).shuffle(5);
+  const auto loader = builder.build(data::InMemDataset<test::Point>(test::points(10 * (kBatches + 5), 1)));
+  auto described = train::SupervisedTraining(folder / "run", loader).observe(test::directly_to(renderer));
+  (void)described.max_steps(1).launch(learner());
+  const auto one = folder / "run/checkpoint/epoch-1-batch-1";
+  auto state = train::TrainingState::load(one / "state.json");
+  state.batches = kBatches;
+  state.save(one / "state.json");
+  std::filesystem::remove(one / "checksums");
+  std::optional<std::chrono::steady_clock::time_point> first_step;
+  callback->on_step = [&](train::Run&) {
+    if (!first_step) first_step = std::chrono::steady_clock::now();
+  };
+  const auto start = std::chrono::steady_clock::now();
+  const auto report = described.max_steps(1000).callbacks(callback).resume(train::latest).launch(learner()).report;
+  EXPECT_EQ(report.steps, 1 + 5);
+  ASSERT_TRUE(first_step.has_value());
+  EXPECT_LT(*first_step - start, std::chrono::seconds{2});
+}
+
 TEST_F(LearnerCheckpoints, ACallbackMayAskForOne) {
   callback->on_step = [](train::Run& run) {
     if (run.step() == 3) run.save_checkpoint();

@@ -6,9 +6,22 @@
 
 namespace burn::conformance {
 
+const Value& Call::x(std::size_t i) const {
+  const auto* value = optional(i);
+  if (!value) throw Error(StatusCode::invalid_argument, "no input " + std::to_string(i));
+  return *value;
+}
+
+const Value* Call::optional(std::size_t i) const {
+  if (i >= inputs_.size()) return nullptr;
+  const auto& input = inputs_[i];
+  return input.has_value() ? &*input : nullptr;
+}
+
 std::vector<Value> Call::all() const {
   std::vector<Value> values;
-  for (const auto& input : inputs_) values.push_back(input.value());
+  values.reserve(inputs_.size());
+  for (std::size_t i = 0; i < inputs_.size(); ++i) values.push_back(x(i));
   return values;
 }
 

@@ -26,8 +26,8 @@ class Call {
   const Device& device;
 
   std::size_t count() const { return inputs_.size(); }
-  const Value& x(std::size_t i = 0) const { return inputs_.at(i).value(); }
-  const Value* optional(std::size_t i) const { return i < inputs_.size() && inputs_[i] ? &*inputs_[i] : nullptr; }
+  const Value& x(std::size_t i = 0) const;     // errors (thrown): there is none
+  const Value* optional(std::size_t i) const;  // null: there is none
   std::vector<Value> all() const;
 
   bool has(const char* name) const;

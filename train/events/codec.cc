@@ -152,9 +152,10 @@ std::optional<Event> decode(std::string_view bytes) {
   return event;
 }
 
-std::uint32_t crc32c(std::string_view bytes) {
+std::uint32_t crc32c(std::string_view bytes, std::string_view more) {
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
   crc.process_bytes(bytes.data(), bytes.size());
+  crc.process_bytes(more.data(), more.size());
   return crc.checksum();
 }
 

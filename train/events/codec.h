@@ -16,8 +16,8 @@ std::string encode(const Event& event);
 // cannot have written.
 std::optional<Event> decode(std::string_view bytes);
 
-// The polynomial of Castagnoli (CRC-32C), which TensorBoard's files have, too.
-std::uint32_t crc32c(std::string_view bytes);
+// The polynomial of Castagnoli (CRC-32C), which TensorBoard's files have, too. `more`: bytes that follow.
+std::uint32_t crc32c(std::string_view bytes, std::string_view more = {});
 
 void put_u32(std::string& bytes, std::uint32_t value);  // little-endian
 void put_u64(std::string& bytes, std::uint64_t value);  // little-endian

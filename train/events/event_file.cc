@@ -19,10 +19,6 @@ constexpr std::size_t kFrameBytes = 8, kBufferBytes = std::size_t{64} << 10;
 constexpr std::size_t kKeptBeforeStart = 100;
 constexpr std::int64_t kProgressIntervalUs = 1'000'000;
 
-std::uint32_t checksum(std::string_view length, std::string_view payload) {
-  return crc32c(std::string{length} + std::string{payload});
-}
-
 }  // namespace
 
 // --- reading ---------------------------------------------------------------------------------------------------------
@@ -34,6 +30,7 @@ bool EventFileReader::open() {
     file_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file_ && errno == ENOENT) return false;
   }
+  if (file_ && end_ + kFrameBytes <= size_) return true;  // it is known to have more
   struct stat facts {};
   if (!file_ || ::fstat(file_.get(), &facts) != 0) {
     throw Error(StatusCode::unavailable,
@@ -88,7 +85,7 @@ std::optional<Event> EventFileReader::next() {
       return std::nullopt;
     }
     const auto payload = record.substr(kFrameBytes);
-    if (checksum(record.substr(0, 4), payload) != get_u32(record.substr(4))) {
+    if (crc32c(record.substr(0, 4), payload) != get_u32(record.substr(4))) {
       forget_rest();
       return std::nullopt;
     }
@@ -178,7 +175,7 @@ void EventFileSink::add(const Event& event) {
   std::string length;
   put_u32(length, static_cast<std::uint32_t>(payload.size()));
   pending_ += length;
-  put_u32(pending_, checksum(length, payload));
+  put_u32(pending_, crc32c(length, payload));
   pending_ += payload;
 }
 

@@ -160,11 +160,15 @@ void Engine::finish_epoch(bool is_whole) {
   if (!is_whole && options_.checkpoints) save(CheckpointKind::within_epoch);  // its history is without the epoch
   clock_.begin(Phase::other);
   history_.push_back({epoch_, train_metrics_.values(), {}});
-  log_->write(epoch_, Split::train, train_seconds_, optimizers_.last_rate(), train_metrics_);
+  const auto write = [this](Split split, double seconds, const metric::MetricSet& metrics) {
+    const auto failure = log_->write(epoch_, split, seconds, optimizers_.last_rate(), metrics);
+    if (!failure.empty()) tell(failure, events::Level::error);
+  };
+  write(Split::train, train_seconds_, train_metrics_);
   tell_split(Split::train, train_seconds_, train_metrics_);
   if (metrics_.has(Split::valid)) {
     history_.back().valid = valid_metrics_.values();
-    log_->write(epoch_, Split::valid, valid_seconds_, optimizers_.last_rate(), valid_metrics_);
+    write(Split::valid, valid_seconds_, valid_metrics_);
     tell_split(Split::valid, valid_seconds_, valid_metrics_);
   }
   events_.publish(events::EpochEnd{epoch_, options_.epochs, update_.steps(), optimizers_.last_rate()});

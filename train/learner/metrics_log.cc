@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "nn/module/config.h"
@@ -52,7 +53,8 @@ MetricsLog::MetricsLog(const std::filesystem::path& artifact_dir, std::int64_t e
   nn::detail::write_file(path_, epochs_before > 0 ? lines_until(path_, epochs_before) : "");
 }
 
-void MetricsLog::write(std::int64_t epoch, Split split, double seconds, double lr, const metric::MetricSet& metrics) {
+std::string MetricsLog::write(std::int64_t epoch, Split split, double seconds, double lr,
+                              const metric::MetricSet& metrics) {
   nn::detail::JsonWriter json;
   json.begin_object();
   json.key("epoch");
@@ -76,9 +78,23 @@ void MetricsLog::write(std::int64_t epoch, Split split, double seconds, double l
     }
   }
   json.end_object();
+  unwritten_ += json.text();
+  return flush();
+}
+
+std::string MetricsLog::flush() {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path_, error);
   std::ofstream file(path_, std::ios::app);
-  file << json.text() << std::flush;
-  if (!file) throw Error(StatusCode::unavailable, "cannot write " + path_.string());
+  if (file << unwritten_ << std::flush) {
+    unwritten_.clear();
+    is_well_ = true;
+    return "";
+  }
+  file.close();
+  if (!error) std::filesystem::resize_file(path_, size, error);  // a part of a line may be there
+  return std::exchange(is_well_, false) ? "cannot write " + path_.string() + "; its lines are kept until it is possible"
+                                        : "";
 }
 
 }  // namespace burn::train

@@ -63,6 +63,14 @@ struct SortShape {
   int tile = 0, block = 0;
 };
 
+// Boxes in tiles of kThreads; `begin` is the first one of a tile.
+struct NmsShape {
+  std::int64_t lists = 0;
+  std::int64_t size = 0;  // boxes of a list
+  std::int64_t begin = 0;
+  double threshold = 0;
+};
+
 struct GatherShape {
   std::int64_t count = 0;      // packs of the result, or of the values
   std::int64_t axis_size = 0;  // of what is indexed

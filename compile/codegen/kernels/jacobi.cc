@@ -29,8 +29,10 @@ Value orthogonalise(MatrixKernel& of, const MatrixInMemory& w, const MatrixInMem
         const Value aa = of.sum(type, zero, rows, [&](Value i) { return w.get(p, i) * w.get(p, i); });
         const Value bb = of.sum(type, zero, rows, [&](Value i) { return w.get(q, i) * w.get(q, i); });
         const Value ab = of.sum(type, zero, rows, [&](Value i) { return w.get(p, i) * w.get(q, i); });
-        writer.when(fabs(ab) > least * kernel::sqrt(aa) * kernel::sqrt(bb), [&] {
-          is_done.set(of.constant(0));
+        const Value rounding = least * kernel::sqrt(aa) * kernel::sqrt(bb);
+        writer.when(fabs(ab) > rounding, [&] {
+          // Sums of one term after the other round to more than that now and then, and would go on for ever.
+          is_done.set(select(fabs(ab) > rounding * 4.0, zero, is_done.get()));
           const Value zeta = (bb - aa) / (ab * 2.0), one = writer.constant(type, 1.0);
           const Value t = select(zeta < 0.0, -one, one) / (fabs(zeta) + kernel::sqrt(zeta * zeta + 1.0));
           const Value c = one / kernel::sqrt(t * t + 1.0), s = c * t;

@@ -27,6 +27,7 @@ namespace burn::compile::kernels {
   OP(Scan)                  \
   OP(Sort)                  \
   OP(TopK)                  \
+  OP(Nms)                   \
   OP(Reduce)                \
   OP(BandedScan)            \
   OP(Interpolate)           \

@@ -1,4 +1,6 @@
 // Tensors moved, cut, padded and read in places: what comes out, at the edges of sizes and indices, too.
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -163,6 +165,57 @@ TEST(Masks, FindAllOfMany) {
   for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], static_cast<std::int64_t>(7 * i + 3));
   auto later = x.mask_select_async(mask), places = x.mask_select_async(mask.bool_not());
   EXPECT_EQ(later.get().num_elements() + places.get().num_elements(), 10'000);
+}
+
+Tensor<2> some_boxes() {  // the second overlaps the first by 0.68, the third none, the fourth the third wholly
+  return Tensor<2>::from_data({{0, 0, 10, 10}, {1, 1, 11, 11}, {20, 20, 30, 30}, {20, 20, 30, 30}}, "cpu");
+}
+Tensor<1> scores(std::initializer_list<float> numbers) { return Tensor<1>::from_data(numbers, "cpu"); }
+
+TEST(Nms, KeepsTheBestOfBoxesThatOverlapBestFirst) {
+  EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.5, 0.9, 0.8, 0.95}))), ElementsAre(3, 1));
+  EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.9, 0.5, 0.8, 0.8}))), ElementsAre(0, 2));  // equals: the first
+  EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.5, 0.9, 0.8, 0.95}), {.iou_threshold = 0.7})),
+              ElementsAre(3, 1, 0));
+  EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.5, 0.9, 0.8, 0.95}), {.iou_threshold = 1})),
+              ElementsAre(3, 1, 2, 0));
+}
+
+TEST(Nms, LeavesOutLowScoresBeforeTheySuppress) {
+  const float nan = std::nanf("");
+  EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.5, nan, 0.8, -0.1}))), ElementsAre(2, 0));
+  EXPECT_THAT(whole(vision::nms(some_boxes(), scores({-3, -1, -5, -2}), {.score_threshold = -2})), ElementsAre(1, 3));
+  EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.5, 0.6, 0.7, 0.75}), {.score_threshold = 0.8})), ElementsAre());
+  EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.5, 0.9, 0.8, 0.95}), {.max_output_boxes = 1})), ElementsAre(3));
+  EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.5, 0.9, 0.8, 0.95}), {.max_output_boxes = 9})),
+              ElementsAre(3, 1));
+}
+
+TEST(Nms, TakesNoBoxesAndRefusesWhatAreNone) {
+  EXPECT_EQ(vision::nms(Tensor<2>::zeros({0, 4}, "cpu"), Tensor<1>::zeros({0}, "cpu")).dim(0), 0);
+  EXPECT_THAT(message_of([&] {
+                (void)vision::nms(Tensor<2>::zeros({3, 5}, "cpu"), scores({1, 2, 3}));
+              }),
+              HasSubstr("nms: takes boxes [n, 4] and scores [n], got f32[3, 5] and f32[3]"));
+  EXPECT_THAT(message_of([&] {
+                (void)vision::nms(some_boxes(), scores({1, 2, 3}));
+              }),
+              HasSubstr("got f32[4, 4] and f32[3]"));
+  EXPECT_THAT(message_of([&] {
+                (void)vision::nms(some_boxes(), scores({1, 2, 3, 4}), {.iou_threshold = 1.5});
+              }),
+              HasSubstr("nms: iou_threshold is 1.5, must be 0 to 1"));
+  EXPECT_THAT(message_of([&] {
+                (void)vision::nms(some_boxes(), scores({1, 2, 3, 4}), {.max_output_boxes = -1});
+              }),
+              HasSubstr("nms: max_output_boxes is -1, must be 0 (all) or more"));
+}
+
+TEST(Nms, TakesTrackedTensors) {
+  const auto device = Device{"cpu"}.autodiff();
+  const auto boxes = Tensor<2>::from_data(some_boxes().to_data(), device).require_grad();
+  const auto best = Tensor<1>::from_data({0.5, 0.9, 0.8, 0.95}, device).require_grad();
+  EXPECT_THAT(whole(vision::nms(boxes, best)), ElementsAre(3, 1));
 }
 
 }  // namespace

@@ -1,189 +1,23 @@
 #include "tests/compile/kernel/interpreter.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <random>
-#include <stdexcept>
 
-#include <fmt/format.h>
-
-#include "ir/dispatch.h"
+#include "tests/compile/kernel/control_flow.h"
+#include "tests/compile/kernel/scalars.h"
 
 namespace burn::testing {
 namespace {
 
-using compile::kernel::Code;
 using compile::kernel::Instruction;
 using compile::kernel::Kernel;
-using ir::DType;
-
-[[noreturn]] void fail(std::string what) { throw std::runtime_error(std::move(what)); }
-
-template <typename T>
-T number(std::uint64_t bits) {
-  if constexpr (std::is_same_v<T, float>)
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-  else if constexpr (std::is_same_v<T, double>)
-    return std::bit_cast<double>(bits);
-  else
-    return static_cast<T>(bits);
-}
-
-template <typename T>
-std::uint64_t bits_of(T value) {
-  if constexpr (std::is_same_v<T, float>)
-    return std::bit_cast<std::uint32_t>(value);
-  else if constexpr (std::is_same_v<T, double>)
-    return std::bit_cast<std::uint64_t>(value);
-  else if constexpr (std::is_same_v<T, bool>)
-    return value ? 1 : 0;
-  else
-    return static_cast<std::make_unsigned_t<T>>(value);
-}
-
-// Calls body.operator()<T>() for the type of a register: the 16-bit floats have none.
-template <typename Body>
-std::uint64_t by_type(DType type, Body&& body) {
-  return ir::dispatch(type, [&]<typename T>() -> std::uint64_t {
-    if constexpr (std::is_arithmetic_v<T>)
-      return body.template operator()<T>();
-    else
-      fail("a register of a 16-bit float");
-  });
-}
-
-template <typename T>
-std::uint64_t whole(Code code, T a, T b) {
-  using U = std::make_unsigned_t<std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>>;
-  const auto x = static_cast<std::uint64_t>(static_cast<U>(a)), y = static_cast<std::uint64_t>(static_cast<U>(b));
-  const auto wrap = [](std::uint64_t bits) { return bits_of(static_cast<T>(bits)); };
-  const auto shift = [&] {
-    if (y >= sizeof(T) * 8) fail("a shift by more bits than the type has");
-  };
-  switch (code) {
-    case Code::add:
-      return wrap(x + y);
-    case Code::sub:
-      return wrap(x - y);
-    case Code::mul:
-      return wrap(x * y);
-    case Code::div:
-    case Code::rem:
-      if (b == 0) fail("a division by 0");
-      if (std::is_signed_v<T> && b == static_cast<T>(-1)) return code == Code::rem ? 0 : wrap(0 - x);
-      return bits_of(static_cast<T>(code == Code::div ? a / b : a % b));
-    case Code::neg:
-      return wrap(0 - x);
-    case Code::bit_and:
-      return wrap(x & y);
-    case Code::bit_or:
-      return wrap(x | y);
-    case Code::bit_xor:
-      return wrap(x ^ y);
-    case Code::bit_not:
-      return std::is_same_v<T, bool> ? static_cast<std::uint64_t>(x == 0) : wrap(~x);
-    case Code::shift_left:
-      shift();
-      return wrap(x << y);
-    case Code::shift_right:
-      shift();
-      return bits_of(static_cast<T>(a >> y));
-    default:
-      fail(fmt::format("{} of whole numbers", compile::kernel::name_of(code)));
-  }
-}
-
-template <typename T>
-std::uint64_t real(Code code, T a, T b, T c) {
-  switch (code) {
-    case Code::add:
-      return bits_of(a + b);
-    case Code::sub:
-      return bits_of(a - b);
-    case Code::mul:
-      return bits_of(a * b);
-    case Code::div:
-      return bits_of(a / b);
-    case Code::neg:
-      return bits_of(-a);
-    case Code::fused_multiply_add:
-      return bits_of(std::fma(a, b, c));
-    case Code::floor:
-      return bits_of(std::floor(a));
-    case Code::ceil:
-      return bits_of(std::ceil(a));
-    case Code::round_even:
-      return bits_of(std::nearbyint(a));
-    case Code::trunc:
-      return bits_of(std::trunc(a));
-    case Code::sqrt:
-      return bits_of(std::sqrt(a));
-    case Code::abs:
-      return bits_of(std::fabs(a));
-    default:
-      fail(fmt::format("{} of floats", compile::kernel::name_of(code)));
-  }
-}
-
-template <typename T>
-bool compared(Code code, T a, T b) {
-  switch (code) {
-    case Code::less:
-      return a < b;
-    case Code::less_equal:
-      return a <= b;
-    case Code::equal:
-      return a == b;
-    default:
-      return a != b;
-  }
-}
-
-// A float that does not fit gives an unspecified number: here one that differs from any sensible result.
-template <typename To, typename From>
-To converted(From x) {
-  if constexpr (std::is_floating_point_v<From> && !std::is_floating_point_v<To>) {
-    const auto limit = std::ldexp(From{1}, std::numeric_limits<To>::digits);
-    if (!(x < limit && x >= (std::is_signed_v<To> ? -limit : From{0}))) return static_cast<To>(0x5a5a5a5a5a5a5a5a);
-  }
-  return static_cast<To>(x);
-}
-
-class Block;
 
 struct Thread {
   std::vector<std::uint64_t> values;
   std::vector<std::uint64_t> variables;  // by instruction
   std::size_t next = 0;                  // instruction
   bool is_done = false;
-};
-
-// Where structured control flow goes on, by instruction.
-struct Targets {
-  std::vector<std::size_t> end, otherwise, loop;  // of a loop or branch; of an end: where it began; innermost loop
-
-  explicit Targets(const Kernel& kernel)
-      : end(kernel.body.size()), otherwise(kernel.body.size()), loop(kernel.body.size()) {
-    std::vector<std::size_t> open;
-    for (std::size_t i = 0; i < kernel.body.size(); ++i) {
-      const auto code = kernel.body[i].code;
-      if (code == Code::loop || code == Code::when) open.push_back(i);
-      if (code == Code::otherwise) otherwise[open.back()] = i;
-      if (code == Code::end_loop || code == Code::end_when) {
-        end[open.back()] = i;
-        end[i] = open.back();
-        if (otherwise[open.back()] != 0) end[otherwise[open.back()]] = i;
-        open.pop_back();
-      }
-      if (code == Code::break_when) {
-        const auto found = std::find_if(open.rbegin(), open.rend(),
-                                        [&](std::size_t at) { return kernel.body[at].code == Code::loop; });
-        loop[i] = *found;
-      }
-    }
-  }
 };
 
 class Block {
@@ -433,31 +267,6 @@ class Block {
 };
 
 }  // namespace
-
-void KernelMemory::add(const void* begin, std::size_t bytes, bool may_race) {
-  regions_[reinterpret_cast<std::uint64_t>(begin)] = {bytes, may_race};
-}
-
-void KernelMemory::check(std::uint64_t address, std::size_t bytes, const ThreadPlace& thread, bool is_write,
-                         bool is_atomic) {
-  auto region = regions_.upper_bound(address);
-  if (region == regions_.begin()) fail("memory that is not the kernel's");
-  --region;
-  if (address + bytes > region->first + region->second.bytes) fail("memory that is not the kernel's");
-  if (address % bytes != 0) fail("an address that is not aligned to its element");
-  if (region->second.may_race) return;
-  auto& touched = touched_[address];
-  const auto is_race = [&](const std::vector<ThreadPlace>& others) {
-    return std::ranges::any_of(others, [&](const ThreadPlace& other) { return !other.is_ordered(thread); });
-  };
-  if (!(is_atomic && touched.is_atomic) && (is_race(touched.writers) || (is_write && is_race(touched.readers))))
-    fail("a race: threads read and write one element of memory");
-  constexpr std::size_t kMost = 4;
-  auto& list = is_write ? touched.writers : touched.readers;
-  if (is_write && !is_atomic) touched.writers.clear(), touched.readers.clear();
-  if (list.size() < kMost && std::ranges::find(list, thread) == list.end()) list.push_back(thread);
-  touched.is_atomic = is_atomic;
-}
 
 void interpret(const Kernel& kernel, const KernelLaunch& launch, KernelMemory* memory) {
   if (launch.arguments.size() != kernel.parameters.size()) fail("an argument for each parameter");

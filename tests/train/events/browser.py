@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import time
+import urllib.error
 import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key of an element's id, by the WebDriver standard
@@ -11,8 +12,13 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key of an element's id, b
 
 class Browser:
     def __init__(self, width=1400, height=1000):
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        line = next(line for line in self.driver.stdout if "successfully" in line)
+        line = ""
+        while not line:  # the port that it has chosen may be taken meanwhile: then it ends, and another one is chosen
+            self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            line = next((line for line in self.driver.stdout if "successfully" in line), "")
+            if not line:
+                self.driver.wait()
+                self.driver.stdout.close()
         port = line.split()[-1].rstrip(".")
         self.address = f"http://127.0.0.1:{port}"
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--window-size={width},{height}",
@@ -31,8 +37,11 @@ class Browser:
         body = json.dumps(data or {}).encode() if method == "POST" else None
         request = urllib.request.Request(self.address + self.session + path, method=method, data=body,
                                          headers={"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)["value"]
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{method} {path}: {json.load(error)['value']['message']}") from None
 
     def open(self, url):
         self.request("POST", "/url", {"url": url})

@@ -201,6 +201,42 @@ TEST(WebDashboard, ServesThePageTheTableAndTheEvents) {
   EXPECT_THAT(receive(stream, "777"), HasSubstr("777"));
 }
 
+// A browser's headers come in more than one read.
+TEST(WebDashboard, TakesRequestsOfUpToEightKibibytes) {
+  WebDashboard dashboard{{.address = {"127.0.0.1", 0, true}, .token = ""}, "run", {}};
+  for (const std::size_t size : {400U, 600U, 2000U, 7000U}) {
+    const auto socket = connect_to(dashboard.url());
+    send_text(socket, "GET /api/runs HTTP/1.1\r\nX-Long: " + std::string(size, 'x') + "\r\n" + kLocal);
+    EXPECT_THAT(receive(socket), HasSubstr("200 OK")) << size;
+  }
+  const auto socket = connect_to(dashboard.url());
+  send_text(socket, "GET /api/runs HTTP/1.1\r\nX-Long: " + std::string(9000, 'x') + "\r\n" + kLocal);
+  EXPECT_THAT(receive(socket), Not(HasSubstr("200 OK")));
+}
+
+TEST(WebDashboard, RefusesWhatIsForeignOrWithoutToken) {
+  std::vector<StopRequest> asked;
+  WebDashboard dashboard{{.address = {"127.0.0.1", 0, true}, .token = "secret"}, "run", [&](StopRequest request) {
+                           asked.push_back(request);
+                         }};
+  const auto url = dashboard.url().substr(0, dashboard.url().rfind('/'));
+  const auto status = [&](const std::string& line, const std::string& headers) {
+    const auto socket = connect_to(url);
+    send_text(socket, line + " HTTP/1.1\r\n" + headers + "Connection: close\r\n\r\n");
+    return receive(socket).substr(9, 3);
+  };
+  const std::string stop = "POST /api/stop?run=0&checkpoint=1", host = "Host: localhost\r\n",
+                    token = "Authorization: Bearer secret\r\n";
+  EXPECT_EQ(status(stop, "Host: evil.example\r\n" + token), "403");
+  EXPECT_EQ(status(stop, host + token + "Origin: http://evil.example\r\n"), "403");
+  EXPECT_EQ(status(stop, host), "401");
+  EXPECT_EQ(status(stop, host + "Authorization: Bearer wrong\r\n"), "401");
+  EXPECT_TRUE(asked.empty());
+  EXPECT_EQ(status("GET /?token=secret", host), "303");
+  EXPECT_EQ(status(stop, host + token + "Origin: http://localhost\r\n"), "202");
+  EXPECT_EQ(asked.size(), 1u);
+}
+
 TEST(WebDashboard, RefusesTheSeventeenthConnection) {
   WebDashboard dashboard{{.address = {"127.0.0.1", 0, true}, .token = ""}, "run", {}};
   std::vector<UniqueFd> streams;

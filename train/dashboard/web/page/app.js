@@ -58,8 +58,6 @@ function drawSoon() {
 
 // --- the table of runs -----------------------------------------------------------------------------------------------
 
-const cell = (row, className, ...children) => row.append(made("td", { className }, ...children));
-
 // Of the whole run, 0 to 1.
 function shareOf(run) {
   if (run.state === "completed") return 1;
@@ -77,43 +75,69 @@ function choose(run, isChosen) {
   connect();
 }
 
-function addRun(body, run, names) {
-  const row = body.insertRow();
-  row.className = isShown(run) ? "" : "hidden";
-  const box = made("input", { type: "checkbox", checked: isShown(run), ariaLabel: `show ${run.name}`, onchange: () => choose(run, box.checked) });
-  box.dataset.key = `box${run.id}`;
+// What stays in the table from event to event: a button that is replaced while it is pressed is not clicked.
+const rows = { shape: "", of: new Map() };
+
+function addRow(body, run, names) {
+  const box = made("input", { type: "checkbox", onchange: () => choose(runs.find((other) => other.id === run.id), box.checked) });
   const swatch = made("span", { className: "swatch" });
   swatch.style.background = colorOf(run.id);
-  cell(row, "", made("label", { title: run.problem || run.folder }, box, swatch, run.name));
-  cell(row, `state-${(run.problem ? "unreadable" : run.state).split(" ")[0]}`, run.problem ? "unreadable" : run.state);
-  const share = bar(shareOf(run), 1, `${run.name}, of the whole run`);
-  share.className = run.state === "running" ? "" : "done";
-  cell(row, "", share);
-  cell(row, "number", run.epochs ? `${run.epoch}/${run.epochs}` : `${run.epoch}`);
-  cell(row, "number", run.step.toLocaleString());
-  cell(row, "number", duration((run.last - run.first) / 1000));
-  cell(row, "number", run.secondsLeft !== null && run.state === "running" ? duration(run.secondsLeft) : "");
-  for (const wanted of names) {
-    const metric = run.metrics.find((other) => other.name === wanted);
-    const best = metric && (metric.splits.valid ?? metric.splits.test ?? metric.splits.train)?.best;
-    cell(row, "number", best ? formatValue(metric, best.value) : "", made("small", { textContent: best ? ` epoch ${best.epoch}` : "" }));
-  }
-  const stop = made("button", { textContent: "stop", className: "danger", onclick: () => askToStop(run) });
+  const name = made("span");
+  const label = made("label", {}, box, swatch, name);
+  const share = bar(0, 1, "of the whole run");
+  const stop = made("button", { textContent: "stop", className: "danger", onclick: () => askToStop(runs.find((other) => other.id === run.id)) });
+  box.dataset.key = `box${run.id}`;
   stop.dataset.key = `stop${run.id}`;
-  cell(row, "", run.canStop ? stop : "");
+  const row = body.insertRow();
+  const cell = (className, ...children) => {
+    const td = made("td", { className }, ...children);
+    row.append(td);
+    return td;
+  };
+  cell("", label);
+  const state = cell("");
+  cell("", share);
+  const numbers = ["epoch", "step", "time", "left", ...names].map(() => cell("number"));
+  cell("", stop);
+  return { row, box, label, name, state, share, stop, numbers };
+}
+
+function bestOf(run, wanted) {
+  const metric = run.metrics.find((other) => other.name === wanted);
+  const best = metric && (metric.splits.valid ?? metric.splits.test ?? metric.splits.train)?.best;
+  return best ? [formatValue(metric, best.value), made("small", { textContent: ` epoch ${best.epoch}` })] : [];
+}
+
+function updateRow(shown, run, names) {
+  const state = run.problem ? "unreadable" : run.state;
+  shown.row.className = isShown(run) ? "" : "hidden";
+  shown.box.checked = isShown(run);
+  shown.box.ariaLabel = `show ${run.name}`;
+  shown.label.title = run.problem || run.folder;
+  shown.name.textContent = run.name;
+  shown.state.textContent = state;
+  shown.state.className = `state-${state.split(" ")[0]}`;
+  shown.share.value = shareOf(run);
+  shown.share.className = state === "running" ? "" : "done";
+  shown.stop.hidden = !run.canStop;
+  const isTimed = run.secondsLeft !== null && state === "running";
+  const texts = [run.epochs ? `${run.epoch}/${run.epochs}` : `${run.epoch}`, run.step.toLocaleString(), duration((run.last - run.first) / 1000), isTimed ? duration(run.secondsLeft) : ""];
+  shown.numbers.forEach((cell, i) => (i < texts.length ? (cell.textContent = texts[i]) : cell.replaceChildren(...bestOf(run, names[i - texts.length]))));
 }
 
 function showRuns() {
   const names = [...new Set(runs.flatMap((run) => run.metrics.map((metric) => metric.name)))];
-  const texts = ["run", "state", "", "epoch", "step", "time", "left", ...names.map((name) => `best ${name}`), ""];
-  const heads = texts.map((text, i) => made("th", { textContent: text, scope: "col", className: i > 2 ? "number" : "" }));
-  const head = made("tr", {}, ...heads);
-  $("runs").tHead.replaceChildren(head);
-  const body = $("runs").tBodies[0];
-  const focused = document.activeElement?.dataset?.key;
-  body.replaceChildren();
-  for (const run of runs) addRun(body, run, names);
-  if (focused) body.querySelector(`[data-key="${focused}"]`)?.focus();
+  const shape = JSON.stringify([names, runs.map((run) => run.id)]);
+  if (shape !== rows.shape) {
+    const texts = ["run", "state", "", "epoch", "step", "time", "left", ...names.map((name) => `best ${name}`), ""];
+    const heads = texts.map((text, i) => made("th", { textContent: text, scope: "col", className: i > 2 ? "number" : "" }));
+    $("runs").tHead.replaceChildren(made("tr", {}, ...heads));
+    const body = $("runs").tBodies[0];
+    body.replaceChildren();
+    rows.of = new Map(runs.map((run) => [run.id, addRow(body, run, names)]));
+    rows.shape = shape;
+  }
+  for (const run of runs) updateRow(rows.of.get(run.id), run, names);
   $("notice").hidden = runs.length > 0 && chosen().length > 0;
   $("notice").textContent = runs.length === 0 ? "There are no runs yet: they are shown as soon as they begin." : "No run is chosen: tick one above.";
 }
@@ -141,6 +165,9 @@ function showStatus() {
   const isAtEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
   const messages = run?.messages ?? [];
   $("log-panel").hidden = messages.length === 0;
+  const shape = JSON.stringify([run?.id, messages.length, messages.at(-1)]);
+  if (shape === showStatus.messages) return;  // what is selected stays selected
+  showStatus.messages = shape;
   list.replaceChildren(
     ...messages.map(({ time, level, text }) =>
       made("li", { className: `level-${level}` }, made("time", { textContent: new Date(time).toLocaleTimeString() }), text)),
