@@ -4,9 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <system_error>
 
@@ -213,23 +213,23 @@ std::vector<std::size_t> by_readiness(const std::vector<Value>& values) {
   return order;
 }
 
-// Per value the number of its bucket (ir/ops/collectives.h), all-reduces of one dtype that follow each other, so large
-// that links are used well, and so small that the first is sent early.
+// Per value the number of its bucket (ir/ops/collectives.h), all-reduces of one dtype, so large that links are used
+// well, and so small that the first is sent early. Values of several dtypes may come in turns.
 std::vector<std::int64_t> buckets_of(const std::vector<Value>& values, const std::vector<std::size_t>& order) {
   constexpr std::size_t kFirst = std::size_t{1} << 20, kMost = std::size_t{25} << 20;  // bytes
+  struct Bucket {
+    std::int64_t number = 0;
+    std::size_t bytes = 0;
+  };
+  std::map<ir::DType, Bucket> open;
+  std::int64_t count = 0;
   std::vector<std::int64_t> buckets(values.size());
-  std::int64_t bucket = 0;
-  std::size_t bytes = 0;
-  std::optional<ir::DType> dtype;
   for (const auto i : order) {
     const auto here = values[i].type().num_bytes();
-    if (dtype != values[i].dtype() || bytes + here > (bucket == 1 ? kFirst : kMost)) {
-      ++bucket;
-      bytes = 0;
-      dtype = values[i].dtype();
-    }
-    bytes += here;
-    buckets[i] = bucket;
+    auto& bucket = open[values[i].dtype()];
+    if (bucket.number == 0 || bucket.bytes + here > (bucket.number == 1 ? kFirst : kMost)) bucket = {++count, 0};
+    bucket.bytes += here;
+    buckets[i] = bucket.number;
   }
   return buckets;
 }

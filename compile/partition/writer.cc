@@ -151,7 +151,7 @@ Status Writer::write_wide(const ir::Node& node, const Refs& operands, const Choi
 
 Status Writer::write_commit(const ir::Node& node) {
   BURN_RETURN_IF_ERROR(convert_pending());
-  close_bucket();
+  close_buckets();
   Refs refs;
   for (int m = 0; m < members_; ++m) {
     BURN_TRY(const auto own, add(m, ir::Commit{}, {}));
@@ -203,7 +203,7 @@ Result<Writer::Refs> Writer::write_collective(const Written& from, const Form& t
   const auto& [given, taken] = std::pair{from.form.layout, to.layout};
   const bool is_all_reduce = from.form.is_partial && to.is_whole();
   const auto bucket = is_all_reduce ? next_bucket(from.form.fn, type) : 0;
-  if (!is_all_reduce) close_bucket();
+  if (!is_all_reduce) close_buckets();
   const auto op_of = [&](int m) -> ir::Op {
     if (is_all_reduce) return ir::AllReduce{from.form.fn, 0, bucket};
     if (from.form.is_partial) return ir::ReduceScatter{from.form.fn, taken.dim, sizes_of(taken.bounds), m};
@@ -246,23 +246,21 @@ Result<Writer::Refs> Writer::write_once(const Written& from, const ir::TensorTyp
 }
 
 std::int64_t Writer::next_bucket(ir::ReduceFn fn, const ir::TensorType& type) {
-  const auto bytes = static_cast<std::int64_t>(type.num_bytes());
-  const bool fits = bucket_.bytes > 0 && bucket_.fn == fn && bucket_.dtype == type.dtype &&
-                    bucket_.bytes + bytes <= (buckets_ == 1 ? kFirstBucketBytes : kBucketBytes);
-  if (!fits) {
-    ++buckets_;
-    bucket_ = {0, fn, type.dtype};
-  }
-  bucket_.bytes += std::max<std::int64_t>(bytes, 1);
-  return buckets_;
+  const auto bytes = std::max<std::int64_t>(static_cast<std::int64_t>(type.num_bytes()), 1);
+  auto& open = open_buckets_[{fn, type.dtype}];
+  if (open.number == 0 || open.bytes + bytes > (open.number == 1 ? kFirstBucketBytes : kBucketBytes))
+    open = {++buckets_, 0};
+  open.bytes += bytes;
+  return open.number;
 }
 
 void Writer::note_reads(int member, std::span<const ir::Ref> operands) {
-  if (bucket_.bytes == 0) return;
+  if (open_buckets_.empty()) return;
   const auto& buckets = bucket_of_[static_cast<std::size_t>(member)];
   for (const auto ref : operands) {
     const auto i = static_cast<std::size_t>(ref.index());
-    if (!ref.is_input() && i < buckets.size() && buckets[i] == buckets_) close_bucket();
+    if (ref.is_input() || i >= buckets.size() || buckets[i] == 0) continue;
+    std::erase_if(open_buckets_, [&](const auto& open) { return open.second.number == buckets[i]; });
   }
 }
 

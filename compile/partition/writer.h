@@ -1,8 +1,10 @@
 // Writes the programs of all members at once, node by node, with the collectives by which values change their form.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compile/partition/member_programs.h"
@@ -18,8 +20,10 @@ struct Conversion {
   friend bool operator==(const Conversion& a, const Conversion& b) { return a.kind == b.kind && a.bytes == b.bytes; }
 };
 
-// All-reduces that follow each other get the same bucket as long as nothing reads their results, up to so many bytes:
-// the first bucket is small, so that sending begins early. One of their kind that stands alone has a bucket of its own.
+// All-reduces of one function and dtype get the same bucket as long as nothing reads their results and no other
+// collective follows, up to so many bytes: the first bucket is small, so that sending begins early. One of their kind
+// that stands alone has a bucket of its own. Buckets of several dtypes are open at the same time, as gradients of a
+// model in mixed precision come in turns: bf16 of a weight, f32 of its bias.
 inline constexpr std::int64_t kFirstBucketBytes = std::int64_t{1} << 20, kBucketBytes = std::int64_t{25} << 20;
 
 class Writer {
@@ -56,8 +60,8 @@ class Writer {
 
   // The bucket of an all-reduce that is written next.
   std::int64_t next_bucket(ir::ReduceFn fn, const ir::TensorType& type);
-  void close_bucket() { bucket_ = {}; }
-  // Closes the open bucket where a result of it is read.
+  void close_buckets() { open_buckets_.clear(); }
+  // Closes an open bucket where a result of it is read.
   void note_reads(int member, std::span<const ir::Ref> operands);
 
   Result<ir::Ref> add(int member, const ir::Op& op, std::span<const ir::Ref> operands);
@@ -81,13 +85,10 @@ class Writer {
   bool recompute_ = false;
   std::vector<Conversion> conversions_;
 
-  // What the open bucket has; of no bytes: none is open.
   struct Bucket {
-    std::int64_t bytes = 0;
-    ir::ReduceFn fn = ir::ReduceFn::sum;
-    ir::DType dtype = ir::DType::f32;
+    std::int64_t number = 0, bytes = 0;
   };
-  Bucket bucket_;
+  std::map<std::pair<ir::ReduceFn, ir::DType>, Bucket> open_buckets_;
   std::int64_t buckets_ = 0;                          // so far
   std::vector<std::vector<std::int64_t>> bucket_of_;  // by member and value; values that are not there are of none
 };

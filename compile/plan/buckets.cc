@@ -1,6 +1,7 @@
 #include "compile/plan/buckets.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "compile/plan/guards.h"
@@ -23,21 +24,21 @@ const ir::AllReduce* bucketed(const ir::Program& program, const PlanStep& step) 
 class Joiner {
  public:
   Joiner(const ir::Program& program, Plan& plan)
-      : program_(program), plan_(plan), is_open_(program.values.size()), is_gone_(plan.steps.size()) {}
+      : program_(program), plan_(plan), bucket_of_(program.values.size()), is_gone_(plan.steps.size()) {}
 
   void run() {
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       const auto& step = plan_.steps[s];
-      if (std::ranges::any_of(step.reads, [&](ir::Ref ref) { return is_of_open(ref); })) close();
+      for (const auto ref : step.reads) {
+        if (!ref.is_input() && of(ref) != 0) close(of(ref));
+      }
       if (const auto* op = bucketed(program_, step)) {
-        if (!open_.empty() && !fits(*op, step)) close();
-        open_.push_back(s);
-        is_open_[static_cast<std::size_t>(step.results[0].index())] = true;
+        add(s, *op);
       } else if (const auto* node = single_of(program_, step); node && node->effect) {
-        close();
+        close_all();
       }
     }
-    close();
+    close_all();
     std::size_t kept = 0;
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       if (is_gone_[s]) continue;
@@ -48,37 +49,52 @@ class Joiner {
   }
 
  private:
-  bool is_of_open(ir::Ref ref) const { return !ref.is_input() && is_open_[static_cast<std::size_t>(ref.index())]; }
+  using Steps = std::vector<std::size_t>;
 
-  bool fits(const ir::AllReduce& op, const PlanStep& step) const {
-    const auto& first = plan_.steps[open_.front()];
-    const auto& other = *bucketed(program_, first);
-    return op.bucket == other.bucket && op.group == other.group && op.fn == other.fn &&
-           program_.type_of(step.results[0]).dtype == program_.type_of(first.results[0]).dtype;
+  std::int64_t& of(ir::Ref ref) { return bucket_of_[static_cast<std::size_t>(ref.index())]; }
+  std::int64_t& result_of(std::size_t s) { return of(plan_.steps[s].results[0]); }
+
+  void add(std::size_t s, const ir::AllReduce& op) {
+    if (!open_.empty() && op.group != first_of(open_.begin()->second).group) close_all();
+    if (const auto found = open_.find(op.bucket); found != open_.end() && !fits(op, s, found->second)) close(op.bucket);
+    open_[op.bucket].push_back(s);
+    result_of(s) = op.bucket;
+  }
+  const ir::AllReduce& first_of(const Steps& steps) const { return *bucketed(program_, plan_.steps[steps.front()]); }
+  bool fits(const ir::AllReduce& op, std::size_t s, const Steps& steps) const {
+    const auto dtype = [&](std::size_t of) { return program_.type_of(plan_.steps[of].results[0]).dtype; };
+    return op.fn == first_of(steps).fn && dtype(s) == dtype(steps.front());
   }
 
-  // What is open becomes one step, in the place of its last.
-  void close() {
-    for (const auto s : open_) is_open_[static_cast<std::size_t>(plan_.steps[s].results[0].index())] = false;
-    if (open_.size() > 1) {
-      PlanStep joined{.node = plan_.steps[open_.front()].node};
-      for (const auto s : open_) {
-        const auto& step = plan_.steps[s];
-        joined.bucket.push_back(step.node);
-        joined.reads.push_back(step.reads[0]);
-        joined.results.push_back(step.results[0]);
-        is_gone_[s] = s != open_.back();
-      }
-      plan_.steps[open_.back()] = std::move(joined);
-    }
+  // What is open of a bucket becomes one step, in the place of its last.
+  void close(std::int64_t bucket) {
+    const auto found = open_.find(bucket);
+    join(found->second);
+    open_.erase(found);
+  }
+  void close_all() {
+    for (const auto& [bucket, steps] : open_) join(steps);
     open_.clear();
+  }
+  void join(const Steps& steps) {
+    for (const auto s : steps) result_of(s) = 0;
+    if (steps.size() < 2) return;
+    PlanStep joined{.node = plan_.steps[steps.front()].node};
+    for (const auto s : steps) {
+      const auto& step = plan_.steps[s];
+      joined.bucket.push_back(step.node);
+      joined.reads.push_back(step.reads[0]);
+      joined.results.push_back(step.results[0]);
+      is_gone_[s] = s != steps.back();
+    }
+    plan_.steps[steps.back()] = std::move(joined);
   }
 
   const ir::Program& program_;
   Plan& plan_;
-  std::vector<std::size_t> open_;  // steps of the bucket that is open
-  std::vector<bool> is_open_;      // per value: it is made by one of them
-  std::vector<bool> is_gone_;      // per step: it is a part of another one
+  std::map<std::int64_t, Steps> open_;   // by bucket, all of one group
+  std::vector<std::int64_t> bucket_of_;  // per value: the open bucket whose result it is, or 0
+  std::vector<bool> is_gone_;            // per step: it is a part of another one
 };
 
 }  // namespace

@@ -73,6 +73,26 @@ TEST_F(Buckets, AreOfOneFunctionGroupAndDType) {
   for (const auto& step : plan_.steps) EXPECT_TRUE(step.bucket.empty());
 }
 
+TEST_F(Buckets, OfSeveralDTypesAreOpenAtTheSameTime) {
+  const auto a = input(), wide = add(ir::Cast{DType::f64}, {a});
+  const auto x = reduced(a, 1), y = reduced(wide, 2), z = reduced(a, 1), w = reduced(wide, 2);
+  plan({x, y, z, w});
+  EXPECT_THAT(steps(), ElementsAre(ElementsAre(0), ElementsAre(1, 3), ElementsAre(2, 4)));
+}
+
+TEST_F(Buckets, ThatAreReadEndAlone) {
+  const auto a = input(), wide = add(ir::Cast{DType::f64}, {a});
+  const auto y = reduced(wide, 2), x = reduced(a, 1), read = sin(x), z = reduced(read, 1), w = reduced(wide, 2);
+  plan({y, z, w});
+  EXPECT_THAT(steps(), ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(3), ElementsAre(4), ElementsAre(1, 5)));
+}
+
+TEST_F(Buckets, EndWhereAnotherGroupHasACollective) {
+  const auto a = input();
+  plan({reduced(a, 1), add(ir::AllReduce{ReduceFn::sum, 1, 2}, {a}), reduced(a, 1)});
+  for (const auto& step : plan_.steps) EXPECT_TRUE(step.bucket.empty());
+}
+
 TEST_F(Buckets, EndAtACommitWhichWaitsForAll) {
   const auto a = input(), x = reduced(a, 1);
   const auto ok = add(ir::Commit{}, {});

@@ -250,6 +250,16 @@ TEST(Partition, PutsSumsThatFollowEachOtherIntoOneBucket) {
   EXPECT_THAT(buckets(w.partition(sums)), ElementsAre(1, 1, 1));
 }
 
+TEST(Partition, HasABucketForEachDTypeOfSumsThatTakeTurns) {
+  Written w;
+  std::vector<Ref> sums;
+  for (int k = 0; k < 4; ++k) {
+    const auto x = w.input({6, 4}, rows(6), k % 2 == 0 ? DType::f32 : DType::f64);
+    sums.push_back(w.add(ir::Reduce{ir::ReduceFn::sum, {0}}, {x}));
+  }
+  EXPECT_THAT(buckets(w.partition(sums)), ElementsAre(1, 2, 1, 2));
+}
+
 TEST(Partition, ClosesABucketThatIsRead) {
   Written w;
   const auto x = w.input({6, 4}, rows(6));
