@@ -66,10 +66,7 @@ class SpirvPrinter {
       const auto& parameter = kernel_.parameters[k];
       const Id place = module_.make(Op::AccessChain, in_record, {record, u32(0), u32(static_cast<std::uint32_t>(k))});
       const Id loaded = module_.make(Op::Load, word, {place, spirv::kAligned, 8});
-      parameters_.push_back(
-          parameter.is_address
-              ? module_.make(Op::ConvertUToPtr, module_.buffer_pointer(kernel::memory_type(parameter.type)), {loaded})
-              : number_of_word(parameter.type, loaded));
+      parameters_.push_back(parameter.is_address ? loaded : number_of_word(parameter.type, loaded));
     }
   }
 
@@ -103,16 +100,22 @@ class SpirvPrinter {
 
   // --- memory ---
 
-  // An index as the access takes it: with a sign.
+  // An index of 64 bits.
   Id index(std::int32_t value) {
-    if (made(value).type != DType::u32) return id_of(value);
-    return module_.make(Op::UConvert, module_.type(DType::u64), {id_of(value)});
+    const auto type = made(value).type;
+    if (kernel::bits_of(type) == 64) return id_of(value);
+    return module_.make(kernel::is_signed(type) ? Op::SConvert : Op::UConvert, module_.type(DType::u64),
+                        {id_of(value)});
   }
 
+  // By a sum of addresses and not by the index of an array: a view whose strides are negative begins at its last
+  // element, and drivers take an index below 0 for a large one.
   Id element(const Instruction& instruction) {
     const auto type = kernel::memory_type(kernel_.parameters[instruction.number].type);
-    const Id to = module_.pointer(StorageClass::PhysicalStorageBuffer, module_.type(type));
-    return module_.make(Op::AccessChain, to, {parameters_[instruction.number], u32(0), index(instruction.operands[0])});
+    const Id word = module_.type(DType::u64), at = index(instruction.operands[0]);
+    const Id bytes = module_.make(Op::IMul, word, {at, module_.constant(DType::u64, alignment(type))});
+    const Id address = module_.make(Op::IAdd, word, {parameters_[instruction.number], bytes});
+    return module_.make(Op::ConvertUToPtr, module_.element_pointer(type), {address});
   }
 
   Id shared_element(const Instruction& instruction) {
@@ -217,6 +220,12 @@ class SpirvPrinter {
       return module_.make(kernel::is_signed(from) ? Op::ConvertSToF : Op::ConvertUToF, type, {value});
     if (kernel::bits_of(from) == kernel::bits_of(to)) return value;
     return module_.make(kernel::is_signed(from) ? Op::SConvert : Op::UConvert, type, {value});
+  }
+
+  // Vulkan leaves OpSRem undefined where an operand is below 0.
+  Id signed_remainder(Id type, Id a, Id b) {
+    const Id whole = module_.make(Op::IMul, type, {module_.make(Op::SDiv, type, {a, b}), b});
+    return module_.make(Op::ISub, type, {a, whole});
   }
 
   // Whole numbers of one size have one type in SPIR-V.
@@ -324,6 +333,10 @@ class SpirvPrinter {
       case Code::abs:
         ids_[i] = module_.call(spirv::function(now.code), module_.type(now.type), {operand(0)});
         return;
+      case Code::rem:
+        if (!kernel::is_signed(now.type)) break;
+        ids_[i] = signed_remainder(module_.type(now.type), operand(0), operand(1));
+        return;
       default:
         break;
     }
@@ -346,7 +359,7 @@ class SpirvPrinter {
   const bool orders_memory_;
   spirv::Module module_;
   std::vector<Id> ids_;         // of the kernel's values
-  std::vector<Id> parameters_;  // pointers and numbers
+  std::vector<Id> parameters_;  // addresses and numbers
   std::map<spirv::BuiltIn, Id> builtins_;
   std::map<std::uint64_t, Id> shared_;
   std::vector<Open> open_;

@@ -53,12 +53,17 @@ Id Module::array(Id element, std::int64_t count) {
 Id Module::void_type() { return once(Op::TypeVoid, {}); }
 Id Module::vector3() { return once(Op::TypeVector, {type(ir::DType::u32), 3}); }
 
+Id Module::element_pointer(ir::DType element) {
+  const auto bytes = ir::size_of(element);
+  if (bytes == 1) need(Capability::StorageBuffer8BitAccess);
+  if (bytes == 2) need(Capability::StorageBuffer16BitAccess);
+  return pointer(StorageClass::PhysicalStorageBuffer, type(element));
+}
+
 Id Module::buffer_pointer(ir::DType element) {
   const auto [found, is_new] = buffer_pointers_.try_emplace(element, 0);
   if (!is_new) return found->second;
   const auto bytes = static_cast<std::uint32_t>(ir::size_of(element));
-  if (bytes == 1) need(Capability::StorageBuffer8BitAccess);
-  if (bytes == 2) need(Capability::StorageBuffer16BitAccess);
   const Id elements = new_id(), block = new_id();
   types_.put(Op::TypeRuntimeArray, {elements, type(element)});
   types_.put(Op::TypeStruct, {block, elements});

@@ -43,8 +43,9 @@ class Module {
   Id array(Id element, std::int64_t count);
   Id void_type();
   Id vector3();
-  Id buffer_pointer(ir::DType element);  // to a struct with a runtime array, of elements in memory
-  Id push_block(Id member);              // the struct of push constants, of one member
+  Id buffer_pointer(ir::DType element);   // to a struct with a runtime array, of elements in memory
+  Id element_pointer(ir::DType element);  // to one element in memory
+  Id push_block(Id member);               // the struct of push constants, of one member
   Id constant(ir::DType dtype, std::uint64_t bits);
 
   Id variable(StorageClass storage, Id pointer_type);  // of the module

@@ -55,7 +55,6 @@ enum class Op : std::uint16_t {
   SDiv = 135,
   FDiv = 136,
   UMod = 137,
-  SRem = 138,
   LogicalEqual = 164,
   LogicalNotEqual = 165,
   LogicalOr = 166,

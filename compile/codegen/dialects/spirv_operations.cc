@@ -18,7 +18,7 @@ Op operation(Code code, ir::DType type) {
     case Code::div:
       return is_float ? Op::FDiv : has_sign ? Op::SDiv : Op::UDiv;
     case Code::rem:
-      return has_sign ? Op::SRem : Op::UMod;
+      return Op::UMod;  // of a signed type: signed_remainder()
     case Code::neg:
       return is_float ? Op::FNegate : Op::SNegate;
     case Code::bit_and:
