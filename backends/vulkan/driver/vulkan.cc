@@ -19,8 +19,8 @@ Loaded loaded;
 // The NVIDIA driver says no more than this where libraries of X are missing that it is linked with.
 constexpr const char* kNoDriver =
     "no driver starts: install the driver of the device, or mesa-vulkan-drivers for one that computes on the CPU. The "
-    "driver of NVIDIA needs libX11.so.6 and libXext.so.6, also where there is no screen; VK_DRIVER_FILES has to name "
-    "files that are there";
+    "driver of NVIDIA needs libX11.so.6, libXext.so.6 and libglvnd, also where there is no screen; VK_DRIVER_FILES has "
+    "to name files that are there";
 
 Status load() {
   void* const library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
