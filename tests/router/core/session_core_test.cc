@@ -158,7 +158,8 @@ TEST_F(SessionCoreTest, WhatIsRefusedFailsAndPoisonsWhatItWouldHaveMade) {
   EXPECT_THAT(std::string{core_.run(run_of(1, {7, 7}, 8), out_)->message()}, HasSubstr("20 bytes for tensor 7"));
   EXPECT_EQ(core_.read(7).poisoned, why);
   EXPECT_THAT(std::string{core_.read(8).poisoned->message()}, HasSubstr("program 1: 20 bytes for tensor 7"));
-  EXPECT_THAT(std::string{core_.run(run_of(9, {7}, 9), out_)->message()}, HasSubstr("program 9 is not known in this session"));
+  EXPECT_THAT(std::string{core_.run(run_of(9, {7}, 9), out_)->message()},
+              HasSubstr("program 9 is not known in this session"));
   EXPECT_THAT(std::string{core_.write(20, rows(2, 3), 2, out_)->message()}, HasSubstr("has no axis 2 to be a batch's"));
   EXPECT_THAT(taken(out_), IsEmpty());
 }
