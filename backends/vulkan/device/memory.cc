@@ -46,6 +46,7 @@ std::uint64_t DeviceMemory::trim(Pages& pages, std::uint64_t keep, std::chrono::
     stream->trim(unused_for);
     pages.trim();
   }
+  pages.trim();  // those of streams that are gone
   return before - std::min(before, pages.page_bytes());
 }
 

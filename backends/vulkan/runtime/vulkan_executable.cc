@@ -137,8 +137,7 @@ Status VulkanExecutable::lay_out() {
     const std::uint64_t words = kReportBytes / 8 * checks;
     const std::uint64_t record[3] = {0, 0, words};
     report_copy_ = Dispatch{.pipeline = system_kernel(SystemKernel::copy_words)};
-    BURN_RETURN_IF_ERROR(
-        set_blocks(*report_copy_, static_cast<std::int64_t>((words + kSystemThreads - 1) / kSystemThreads), 1));
+    set_blocks(*report_copy_, static_cast<std::int64_t>((words + kSystemThreads - 1) / kSystemThreads), 1);
     report_copy_->arguments = add_record(std::as_bytes(std::span(record)));
     addresses_.emplace_back(report_copy_->arguments, Address{Address::Base::failures, 0, 0});
   }
@@ -153,7 +152,7 @@ Result<Dispatch> VulkanExecutable::dispatch_of(const compile::Command& command, 
   Dispatch dispatch{.step = command.step};
   if (const auto* launch = std::get_if<compile::Launch>(&command.what)) {
     dispatch.pipeline = kernels[launch->source];
-    BURN_RETURN_IF_ERROR(set_blocks(dispatch, launch->grid.blocks, launch->grid.blocks_y));
+    set_blocks(dispatch, launch->grid.blocks, launch->grid.blocks_y);
     // A word for each parameter (kernel/kernel.h), where a launch has them further apart.
     std::vector<std::uint64_t> words(launch->offsets.size());
     for (std::size_t k = 0; k < words.size(); ++k) {
@@ -174,8 +173,7 @@ Result<Dispatch> VulkanExecutable::dispatch_of(const compile::Command& command, 
   const std::uint64_t count = is_of_words ? fill->bytes / 4 : fill->bytes;
   const std::uint64_t record[2] = {0, count};
   dispatch.pipeline = system_kernel(is_of_words ? SystemKernel::fill_words : SystemKernel::fill_bytes);
-  BURN_RETURN_IF_ERROR(
-      set_blocks(dispatch, static_cast<std::int64_t>((count + kSystemThreads - 1) / kSystemThreads), 1));
+  set_blocks(dispatch, static_cast<std::int64_t>((count + kSystemThreads - 1) / kSystemThreads), 1);
   dispatch.arguments = add_record(std::as_bytes(std::span(record)));
   addresses_.emplace_back(dispatch.arguments, fill->where);
   return dispatch;
@@ -189,16 +187,27 @@ std::size_t VulkanExecutable::add_record(std::span<const std::byte> bytes) {
 }
 
 // More blocks than a grid may have along its first dim are folded into the third (dialects/spirv.h).
-Status VulkanExecutable::set_blocks(Dispatch& dispatch, std::int64_t blocks, std::int64_t blocks_y) const {
+void VulkanExecutable::set_blocks(Dispatch& dispatch, std::int64_t blocks, std::int64_t blocks_y) {
   const auto& most = device_->adapter().max_blocks;
   const std::int64_t x_most = most[0];
   const auto z = (blocks + x_most - 1) / x_most;
-  if (blocks_y > most[1] || z > most[2])
-    return unimplemented(fmt::format("Vulkan: a grid of {} x {} blocks; {} takes {} x {} x {}", blocks, blocks_y,
-                                     device_->adapter().name, most[0], most[1], most[2]));
+  if (blocks_y > most[1] || z > most[2]) {
+    too_large_.emplace_back(dispatch.step,
+                            unimplemented(fmt::format("Vulkan: a grid of {} x {} blocks; {} takes {} x {} x {}", blocks,
+                                                      blocks_y, device_->adapter().name, most[0], most[1], most[2])));
+    return;
+  }
   dispatch.blocks[0] = static_cast<std::uint32_t>((blocks + z - 1) / z);
   dispatch.blocks[1] = static_cast<std::uint32_t>(blocks_y);
   dispatch.blocks[2] = static_cast<std::uint32_t>(z);
+}
+
+// Of a run and not of the program: what wants so many blocks wants more memory than there is, and that is the error.
+Status VulkanExecutable::check_grids(const std::vector<bool>& left_out) const {
+  for (const auto& [step, why] : too_large_) {
+    const auto k = static_cast<std::size_t>(step);
+    if (k >= left_out.size() || !left_out[k]) return why;
+  }
   return {};
 }
 

@@ -53,6 +53,8 @@ class VulkanExecutable final : public DeviceProgram {
 
   // As Stream::run() wants them.
   Status check_args(const RunArgs& args) const;
+  // Errors: UNIMPLEMENTED where a step that is not left out wants a grid above the device's limits.
+  Status check_grids(const std::vector<bool>& left_out) const;
 
  private:
   VulkanExecutable(const ir::Program& program, std::shared_ptr<Device> device);
@@ -60,7 +62,7 @@ class VulkanExecutable final : public DeviceProgram {
   Result<Dispatch> dispatch_of(const compile::Command& command, std::span<const VkPipeline> kernels);
   // Room for a record of so many bytes in the table.
   std::size_t add_record(std::span<const std::byte> bytes);
-  Status set_blocks(Dispatch& dispatch, std::int64_t blocks, std::int64_t blocks_y) const;
+  void set_blocks(Dispatch& dispatch, std::int64_t blocks, std::int64_t blocks_y);
 
   const std::shared_ptr<Device> device_;
   std::vector<VkPipeline> system_;
@@ -69,6 +71,7 @@ class VulkanExecutable final : public DeviceProgram {
   std::vector<std::pair<std::size_t, compile::Address>> addresses_;  // where in `records_` each belongs
   std::optional<Dispatch> report_copy_;
   TableLayout table_;
+  std::vector<std::pair<std::int32_t, Status>> too_large_;  // steps whose grids the device does not take
 };
 
 }  // namespace burn::backends::vulkan

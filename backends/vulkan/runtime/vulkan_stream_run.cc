@@ -59,6 +59,7 @@ Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& execu
   const bool is_lost = !result.failures.empty() && std::ranges::all_of(result.failures, is_failed);
   name_program(result.failures, known, args.program);
   if (!is_lost || is_in_groups) {
+    BURN_RETURN_IF_ERROR(program.check_grids(left_out));
     std::shared_ptr<SharedBlock> found;
     if (program.findings() > 0) {
       BURN_TRY(found, host_->allocate(kReportBytes * program.findings()));
