@@ -39,7 +39,7 @@ class VulkanStreams : public ::testing::Test {
     return builder.finish({y});
   }
 
-  testing::TestDevice& device() { return *device_; }
+  testing::TestDevice& device() { return *device_; }  // NOLINT(bugprone-unchecked-optional-access): made by SetUp()
   BufferPtr upload(std::vector<float> numbers) {
     return value_or_throw(device().stream().upload(SharedBytes::own(std::move(numbers))));
   }
@@ -61,6 +61,7 @@ class VulkanStreams : public ::testing::Test {
 TEST_F(VulkanStreams, RunsOfOneProgramHaveTheirOwnBuffersAndNumbersWhileOthersAreUnderWay) {
   const auto executable = value_or_throw(device().compile(addition(DType::f32, 1000)));
   std::vector<BufferPtr> results;
+  results.reserve(40);
   for (int k = 0; k < 40; ++k)
     results.push_back(run(executable, upload(std::vector<float>(1000, static_cast<float>(k))), 100.0 * k).outputs[0]);
   for (int k = 0; k < 40; ++k) EXPECT_EQ(first(results[static_cast<std::size_t>(k)]), 101.0F * static_cast<float>(k));
@@ -112,7 +113,7 @@ TEST_F(VulkanStreams, MemoryComesBack) {
   {
     const auto executable = value_or_throw(device().compile(addition(DType::f32, 1 << 20)));
     const auto result = run(executable, upload(std::vector<float>(1 << 20)), 1);
-    EXPECT_GE(device().backend().memory().in_use, before.in_use + 4 * (1 << 20));
+    EXPECT_GE(device().backend().memory().in_use, before.in_use + (std::uint64_t{4} << 20));
     device().synchronize();
   }
   EXPECT_LE(device().backend().memory().in_use, before.in_use + (1 << 20));
