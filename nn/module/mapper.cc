@@ -1,8 +1,7 @@
 #include "nn/module/mapper.h"
 
-#include <vector>
-
 #include "base/error.h"
+#include "nn/module/module_path.h"
 #include "nn/module/tied.h"
 
 namespace burn::nn {
@@ -16,24 +15,21 @@ class PathWalk final : public ModuleVisitor {
   PathWalk(Told& told, Body& body) : told_(told), body_(body) {}
 
   void enter(std::string_view name, std::string_view type) override {
-    lengths_.push_back(path_.size());
-    append(name);
-    told_.enter_module(path_, type);
+    path_.enter(name);
+    told_.enter_module(path_.text(), type);
   }
   void leave() override {
-    told_.leave_module(path_);
-    path_.resize(lengths_.back());
-    lengths_.pop_back();
+    told_.leave_module(path_.text());
+    path_.leave();
   }
   void slot(std::string_view name, Slot& slot) override {
-    const auto length = path_.size();
-    append(name);
-    client::fail_if_empty(slot.value, path_.c_str(), {});
+    path_.enter(name);
+    client::fail_if_empty(slot.value, path_.text().c_str(), {});
     if (const auto* first = firsts_.find_or_add(slot))
       if_changed(*first->slot, slot);
     else
-      body_(path_, slot);
-    path_.resize(length);
+      body_(path_.text(), slot);
+    path_.leave();
   }
 
  private:
@@ -41,15 +37,10 @@ class PathWalk final : public ModuleVisitor {
   static void if_changed(const Slot& first, Slot& later) {
     if (first.value.storage() != later.value.storage()) later = first;
   }
-  void append(std::string_view name) {
-    if (!path_.empty() && !name.empty()) path_ += '.';
-    path_ += name;
-  }
 
   Told& told_;
   Body& body_;
-  std::string path_;
-  std::vector<std::size_t> lengths_;
+  detail::ModulePath path_;
   detail::FirstPlaces firsts_;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nn/module/module.h"
+#include "nn/module/module_path.h"
 
 namespace burn::nn::detail {
 namespace {
@@ -18,25 +19,24 @@ class PrintVisitor : public ModuleVisitor {
   void enter(std::string_view name, std::string_view type) override {
     lines_.push_back(
         {open_.size(), name.empty() ? std::string{type} : std::string{name} + ": " + std::string{type}, true, 0, {}});
-    open_.push_back({lines_.size() - 1, path_.size()});
-    append(name);
+    open_.push_back(lines_.size() - 1);
+    path_.enter(name);
   }
   void leave() override {
-    path_.resize(open_.back().path_length);
+    path_.leave();
     open_.pop_back();
   }
   void slot(std::string_view name, Slot& slot) override {
     const bool is_empty = !slot.value.has_value();
     auto text = std::string{name} + ": " + (is_empty ? "empty" : ir::to_string(slot.value.type()));
     if (!is_empty && slot.role == Slot::Role::parameter) {
-      const auto length = path_.size();
-      append(name);
-      const auto [first, is_first] = first_path_.try_emplace(slot.id, path_);
+      path_.enter(name);
+      const auto [first, is_first] = first_path_.try_emplace(slot.id, path_.text());
       if (!is_first) text += ", tied to " + first->second;
       if (settings_.param_ids) text += ", id " + std::to_string(slot.id);
-      path_.resize(length);
-      for (const auto& open : open_) {
-        auto& line = lines_[open.line];
+      path_.leave();
+      for (const auto open : open_) {
+        auto& line = lines_[open];
         if (line.counted.insert(slot.id).second) line.params += slot.value.type().num_elements();
       }
     }
@@ -61,19 +61,11 @@ class PrintVisitor : public ModuleVisitor {
     std::int64_t params;        // of a module: each parameter once
     std::set<ParamId> counted;  // in them
   };
-  struct Open {
-    std::size_t line, path_length;
-  };
-
-  void append(std::string_view name) {
-    if (!path_.empty() && !name.empty()) path_ += '.';
-    path_ += name;
-  }
 
   const DisplaySettings settings_;
   std::vector<Line> lines_;
-  std::vector<Open> open_;
-  std::string path_;
+  std::vector<std::size_t> open_;  // lines of the modules that the walk is in
+  detail::ModulePath path_;
   std::map<ParamId, std::string> first_path_;
 };
 

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "nn/module/module_path.h"
 
 namespace burn {
 
@@ -25,35 +26,22 @@ class ParamCollector final : public ModuleVisitor {
     std::vector<ParamBase*> places;
   };
 
-  void enter(std::string_view name, std::string_view) override {
-    lengths_.push_back(path_.size());
-    append(name);
-  }
-  void leave() override {
-    path_.resize(lengths_.back());
-    lengths_.pop_back();
-  }
+  void enter(std::string_view name, std::string_view) override { path_.enter(name); }
+  void leave() override { path_.leave(); }
   void slot(std::string_view, Slot&) override {}
   void param(std::string_view name, ParamBase& param) override {
-    const auto length = path_.size();
-    append(name);
+    path_.enter(name);
     const auto [at, is_first] = index_.try_emplace(param.id(), found_.size());
     if (is_first) found_.emplace_back();
-    found_[at->second].paths.push_back(path_);
+    found_[at->second].paths.push_back(path_.text());
     found_[at->second].places.push_back(&param);
-    path_.resize(length);
+    path_.leave();
   }
 
   const std::vector<Found>& found() const { return found_; }  // in the order of their first places
 
  private:
-  void append(std::string_view name) {
-    if (!path_.empty() && !name.empty()) path_ += '.';
-    path_ += name;
-  }
-
-  std::string path_;
-  std::vector<std::size_t> lengths_;
+  detail::ModulePath path_;
   std::vector<Found> found_;
   std::map<ParamId, std::size_t> index_;
 };

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "client/tensor/untyped.h"
 #include "nn/module/module.h"
+#include "nn/module/module_path.h"
 #include "nn/module/reparameterization.h"
 #include "nn/module/tied.h"
 
@@ -46,23 +47,16 @@ std::string url(const Slot& slot) {
 // All tensors with their dotted paths.
 class PlaceVisitor final : public ModuleVisitor {
  public:
-  void enter(std::string_view name, std::string_view) override {
-    lengths_.push_back(path_.size());
-    append(name);
-  }
-  void leave() override {
-    path_.resize(lengths_.back());
-    lengths_.pop_back();
-  }
+  void enter(std::string_view name, std::string_view) override { path_.enter(name); }
+  void leave() override { path_.leave(); }
   void slot(std::string_view name, Slot& slot) override {
-    const auto length = path_.size();
-    append(name);
-    client::fail_if_empty(slot.value, path_.c_str(), {});
+    path_.enter(name);
+    client::fail_if_empty(slot.value, path_.text().c_str(), {});
     const auto number = places_.size();
     const auto* first = firsts_.find_or_add(slot, number);
-    places_.push_back({path_, &slot, first == nullptr});
+    places_.push_back({path_.text(), &slot, first == nullptr});
     if (first != nullptr) join(first->number, number);
-    path_.resize(length);
+    path_.leave();
   }
 
   const std::vector<Place>& places() const { return places_; }
@@ -74,13 +68,8 @@ class PlaceVisitor final : public ModuleVisitor {
     while (places_[last].next != 0) last = places_[last].next;
     places_[last].next = number;
   }
-  void append(std::string_view name) {
-    if (!path_.empty() && !name.empty()) path_ += '.';
-    path_ += name;
-  }
 
-  std::string path_;
-  std::vector<std::size_t> lengths_;
+  detail::ModulePath path_;
   std::vector<Place> places_;
   detail::FirstPlaces firsts_;
 };
