@@ -213,35 +213,10 @@ def captured(body):
     return graph
 
 
-def step(model, batch):
-    def run(s):
-        torch.manual_seed(1)
-        net = model()
-        graph = MODE in ("graph", "both")
-        optim = torch.optim.Adam(net.parameters(), lr=1e-3, **({"capturable": True} if graph else {}))
-        images, targets = torch.rand(batch, 784), torch.arange(batch) % 10
-        loss = lambda: F.cross_entropy(net(images), targets)
-        if MODE in ("compile", "both"):
-            loss = torch.compile(loss)
-
-        def body():
-            optim.zero_grad()
-            loss().backward()
-            optim.step()
-        if not graph:
-            return micro(repeat(body, s, 100 if GPU else 10))
-        return micro(repeat(captured(body).replay, s, 100 if GPU else 10))
-    return run
-
-
-def lstm_step(s):
-    """Milliseconds of a step with Adam: two layers of 512, 64 sequences of 128 steps, the mean square as the loss."""
-    torch.manual_seed(1)
-    net = nn.LSTM(512, 512, 2, batch_first=True)
+def training(net, loss):
+    """A step with Adam, as MODE says: `loss` compiled, and the whole of it captured."""
     graph = MODE in ("graph", "both")
     optim = torch.optim.Adam(net.parameters(), lr=1e-3, **({"capturable": True} if graph else {}))
-    x = torch.rand(64, 128, 512) * 2 - 1
-    loss = lambda: net(x)[0].square().mean()
     if MODE in ("compile", "both"):
         loss = torch.compile(loss)
 
@@ -249,7 +224,24 @@ def lstm_step(s):
         optim.zero_grad()
         loss().backward()
         optim.step()
-    return [1e3 * t for t in repeat(captured(body).replay if graph else body, s, 10 if GPU else 1)]
+    return captured(body).replay if graph else body
+
+
+def step(model, batch):
+    def run(s):
+        torch.manual_seed(1)
+        net = model()
+        images, targets = torch.rand(batch, 784), torch.arange(batch) % 10
+        return micro(repeat(training(net, lambda: F.cross_entropy(net(images), targets)), s, 100 if GPU else 10))
+    return run
+
+
+def lstm_step(s):
+    """Milliseconds of a step with Adam: two layers of 512, 64 sequences of 128 steps, the mean square as the loss."""
+    torch.manual_seed(1)
+    net = nn.LSTM(512, 512, 2, batch_first=True)
+    x = torch.rand(64, 128, 512) * 2 - 1
+    return [1e3 * t for t in repeat(training(net, lambda: net(x)[0].square().mean()), s, 10 if GPU else 1)]
 
 
 class Block(nn.Module):
