@@ -60,6 +60,7 @@ Status Reload::read(std::optional<OptionValues>& next) {
 
 void Reload::apply(const OptionValues& next) {
   const auto& before = options_.values;
+  // Their names were checked when the options were read.
   if (has_changed(Option::log_level, before, next)) (void)set_log_level(next.text(Option::log_level));
   if (has_changed(Option::log_format, before, next)) (void)set_log_format(next.text(Option::log_format));
   service_.change(next);

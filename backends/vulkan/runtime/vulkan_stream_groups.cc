@@ -97,6 +97,7 @@ void VulkanStream::take_part_without(const VulkanExecutable& program, const RunA
   interrupt_.begin_run(args.time_limit);
   const auto failed = std::make_shared<const Status>(why);
   for (const auto& part : program.parts()) {
+    // Tells the others. What they say is of no use any more: this run has failed.
     if (part.collective) (void)perform(*part.collective, args, {}, {}, failed);
   }
 }
@@ -114,7 +115,7 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
   const auto staging = host_->allocate(bytes);
   const auto table = memory_->allocate(bytes);
   if (!staging.ok() || !table.ok()) {
-    const auto missing = staging.ok() ? table.status() : staging.status();
+    auto missing = staging.ok() ? table.status() : staging.status();
     take_part_without(program, args, missing);
     return missing;
   }
