@@ -149,8 +149,8 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
   give_inputs(run, ir, *std::move(copies), args, charge->memory);
 
   (*plan)->mark_used(now);
-  auto result = stream_.run((*plan)->executable(), std::move(args), !program.kept.empty());
   worker_->count_run();
+  auto result = stream_.run((*plan)->executable(), std::move(args), !program.kept.empty());
   if (!result.ok()) return here(result.status());
   if (result->outputs.size() != ir.outputs.size()) return here(internal_error("the backend lost an output"));
   if (!result->stopped.ok()) {
