@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "backends/vulkan/driver/tiles.h"
 #include "base/machine.h"
 #include "base/settings.h"
 
@@ -62,6 +63,36 @@ bool has_extension(VkPhysicalDevice device, const char* name) {
   if (instance_functions().EnumerateDeviceExtensionProperties(device, nullptr, &count, all.data()) != VK_SUCCESS)
     return false;
   return std::ranges::any_of(all, [&](const auto& one) { return std::strcmp(one.extensionName, name) == 0; });
+}
+
+// Which tiles the kernels' subgroups can multiply (DeviceFacts::has_f16_tiles).
+void find_tiles(const Answers& has, VkPhysicalDevice device, compile::DeviceFacts& facts) {
+  constexpr int kSubgroup = 32;
+  if (is_off(Setting::vulkan_tiles) || facts.subgroup_size != kSubgroup) return;
+  if (!has.has_12.shaderFloat16 || !has_extension(device, tiles::kMatrixExtension)) return;
+  const bool knows_bf16 = has_extension(device, tiles::kBFloat16Extension);
+  tiles::BFloat16Features of_bf16;
+  tiles::MatrixFeatures of_matrices{.pNext = knows_bf16 ? &of_bf16 : nullptr};
+  VkPhysicalDeviceFeatures2 features{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &of_matrices};
+  instance_functions().GetPhysicalDeviceFeatures2(device, &features);
+  const auto list = reinterpret_cast<tiles::GetMatrixProperties>(
+      find_instance_function("vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
+  if (!of_matrices.cooperativeMatrix || !list) return;
+  std::uint32_t count = 0;
+  if (list(device, &count, nullptr) != VK_SUCCESS) return;
+  std::vector<tiles::MatrixProperties> all(count);
+  if (list(device, &count, all.data()) != VK_SUCCESS) return;
+  const auto has_tile = [&](tiles::Component component) {
+    constexpr std::uint32_t kSize = 16;
+    return std::ranges::any_of(all, [&](const tiles::MatrixProperties& one) {
+      return one.MSize == kSize && one.NSize == kSize && one.KSize == kSize && one.AType == component &&
+             one.BType == component && one.CType == tiles::Component::f32 && one.ResultType == tiles::Component::f32 &&
+             one.scope == tiles::kScopeSubgroup;
+    });
+  };
+  facts.has_f16_tiles = has_tile(tiles::Component::f16);
+  facts.has_bf16_tiles = of_bf16.shaderBFloat16Type != 0 && of_bf16.shaderBFloat16CooperativeMatrix != 0 &&
+                         has_tile(tiles::Component::bf16);
 }
 
 // Of a GPU whose driver says it; else a guess.
@@ -125,6 +156,7 @@ Adapter describe(VkPhysicalDevice device) {
   adapter.memory_bytes = own_memory(device);
   adapter.max_allocation = std::min<std::uint64_t>(has.of_11.maxMemoryAllocationSize, adapter.memory_bytes);
   std::ranges::copy(limits.maxComputeWorkGroupCount, adapter.max_blocks);
+  adapter.tick_ns = static_cast<double>(limits.timestampPeriod);
   adapter.max_shared_bytes = limits.maxComputeSharedMemorySize;
   adapter.has_int8 = has.has_12.shaderInt8 != 0;
   adapter.has_int16 = has.features.features.shaderInt16 != 0;
@@ -141,6 +173,7 @@ Adapter describe(VkPhysicalDevice device) {
   facts.keeps_nan_f32 = has.of_12.shaderSignedZeroInfNanPreserveFloat32 != 0;
   facts.keeps_nan_f64 = has.of_12.shaderSignedZeroInfNanPreserveFloat64 != 0;
   facts.has_slow_barriers = adapter.is_cpu();
+  find_tiles(has, device, facts);
   return adapter;
 }
 

@@ -14,6 +14,8 @@ struct DeviceFacts {
   int max_threads = 1024;  // of a block
   int subgroup_size = 32;
   bool has_f64 = true;
+  // Tiles of 16 x 16 elements that a subgroup multiplies together, with sums of f32 (Code::tile_multiply).
+  bool has_f16_tiles = false, has_bf16_tiles = false;
   bool keeps_nan_f32 =
       true;  // the driver can be told to keep NaN, infinities and the sign of 0 (shaderSignedZeroInfNanPreserve)
   bool keeps_nan_f64 = true;

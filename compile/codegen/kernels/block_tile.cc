@@ -8,83 +8,114 @@ namespace {
 using kernel::Value;
 using kernel::Variable;
 
+constexpr std::int64_t kPadding = 8;  // elements of a line of a shared array, at most
 constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 2}};
 
-// Elements of a shared array from one depth to the next. One more than the lines where a warp stores several depths of
-// a line, which would otherwise lie in one bank.
-int pitch_of(int lines, bool is_depth_contiguous) { return is_depth_contiguous ? lines + 1 : lines; }
-
-// What one thread loads of a factor at each step of the depth, into registers and from there into the shared array.
+// What one thread loads of a factor at each step of the depth, into registers and from there into the shared array,
+// which has the lines of one depth side by side.
 class Loader {
  public:
   Loader(kernel::Writer& writer, Arguments& arguments, ir::DType type, const BlockTile& tile, const BlockSource& source,
-         int lines, Value first, Value last)
+         int lines, Value first, Value all)
       : writer_(writer),
-        shared_(writer.shared(type, std::int64_t{tile.depth} * pitch_of(lines, source.is_depth_contiguous))),
-        pitch_(pitch_of(lines, source.is_depth_contiguous)),
-        zero_(writer.constant(type, 0.0)) {
-    const Value thread = writer.thread();
-    const auto line_at = [&](Value line) { return source.line(least(first + to(arguments.index(), line), last)); };
-    const int count = lines * tile.depth / tile.threads();
-    if (source.is_depth_contiguous) {
-      const Value depth = thread % tile.depth, line = thread / tile.depth;
-      for (int i = 0; i < count; ++i) {
-        const Value mine = line + i * (tile.threads() / tile.depth);
-        add(line_at(mine), to(arguments.index(), depth), depth * pitch_ + mine);
-      }
-    } else {
-      const Value line = thread % lines, depth = thread / lines;
-      const auto element = line_at(line);
-      for (int i = 0; i < count; ++i) {
-        const Value mine = depth + i * (tile.threads() / lines);
-        add(element, to(arguments.index(), mine), mine * pitch_ + line);
-      }
+        pitch_(source.is_depth_contiguous ? lines + kPack : lines),  // a warp stores several depths: other banks
+        shared_(writer.shared(type, std::int64_t{tile.depth} * pitch_)),
+        zero_(writer.constant(type, 0.0)),
+        width_(source.packs ? kPack : 1) {
+    const bool along_depth = source.is_depth_contiguous;
+    const Value thread = writer.thread(), last = all - (along_depth ? 1 : width_);
+    const int side_by_side = (along_depth ? tile.depth : lines) / width_;
+    const int count = lines * tile.depth / width_ / tile.threads();
+    for (int i = 0; i < count; ++i) {
+      const Value which = thread + i * tile.threads(), other = which / side_by_side;
+      const Value along = (which - other * side_by_side) * width_;
+      const Value line = along_depth ? other : along, depth = along_depth ? along : other;
+      const Value in_source = least(first + to(arguments.index(), line), last);
+      Access access{.depth = to(arguments.index(), depth), .place = depth * pitch_ + line};
+      access.step = along_depth ? pitch_ : 1;
+      if (source.packs)
+        access.elements = source.packs(in_source);
+      else
+        access.elements = [element = source.line(in_source)](Value at) { return std::vector<Value>{element(at)}; };
+      for (int k = 0; k < width_; ++k) access.staged.push_back(writer.variable(zero_));
+      accesses_.push_back(std::move(access));
     }
   }
 
   // Loads from a depth on; 0 beyond the end. `inside`: a depth before the end.
   void fetch(Value from, Value inside, Value end) {
-    for (auto& one : elements_) {
-      const Value depth = from + one.depth, is_inside = depth < end;
-      one.staged.set(select(is_inside, one.element(select(is_inside, depth, inside)), zero_));
+    for (const auto& access : accesses_) {
+      const Value depth = from + access.depth, is_inside = depth < end;
+      const auto elements = access.elements(select(is_inside, depth, inside));
+      for (std::size_t k = 0; k < elements.size(); ++k) access.staged[k].set(select(is_inside, elements[k], zero_));
     }
   }
   void put() {
-    for (auto& one : elements_) writer_.store(shared_, one.place, one.staged.get());
+    for (const auto& access : accesses_) {
+      for (int k = 0; k < width_; ++k)
+        writer_.store(shared_, access.place + k * access.step, access.staged[static_cast<std::size_t>(k)].get());
+    }
   }
-  Value get(Value depth, Value line) { return writer_.load(shared_, depth * pitch_ + line); }
+
+  // A thread's lines at a depth: `mine` of `threads` that share the tile's lines.
+  Values get(Value depth, Value mine, int threads, int count) {
+    Values lines;
+    for (int i = 0; i < count; ++i) {
+      if (!is_in_fours(count)) {
+        lines.push_back(writer_.load(shared_, depth * pitch_ + (mine + i * threads)));
+      } else if (i % kPack == 0) {
+        const Value first = (mine + i / kPack * threads) * kPack;
+        for (const auto line : writer_.load_pack(shared_, depth * pitch_ + first)) lines.push_back(line);
+      }
+    }
+    return lines;
+  }
+  // Which line that is.
+  Value line_of(int i, Value mine, int threads, int count) const {
+    return is_in_fours(count) ? (mine + i / kPack * threads) * kPack + i % kPack : mine + i * threads;
+  }
 
  private:
-  struct Element {
-    std::function<Value(Value)> element;
+  static constexpr int kPack = BlockSource::kPack;
+
+  struct Access {
     Value depth;  // from where a step begins
     Value place;  // in the shared array
-    Variable staged;
+    int step = 1;
+    std::function<std::vector<Value>(Value)> elements = {};
+    std::vector<Variable> staged = {};
   };
-  void add(std::function<Value(Value)> element, Value depth, Value place) {
-    elements_.push_back({std::move(element), depth, place, writer_.variable(zero_)});
-  }
+  bool is_in_fours(int count) const { return count % kPack == 0 && kernel::bits_of(zero_.type) == 32; }
 
   kernel::Writer& writer_;
-  kernel::Shared shared_;
   int pitch_;
+  kernel::Shared shared_;
   Value zero_;
-  std::vector<Element> elements_;
+  int width_;
+  std::vector<Access> accesses_;
 };
 
 }  // namespace
 
-std::int64_t BlockTile::shared_bytes(ir::DType type) const {
-  return std::int64_t{depth} * (rows + columns + 2) * static_cast<std::int64_t>(ir::size_of(type));
+std::int64_t BlockTile::shared_bytes(std::int64_t bytes_of_element) const {
+  return std::int64_t{depth} * (rows + columns + 2 * kPadding) * bytes_of_element + more_shared_bytes;
 }
 
 std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
                                            std::int64_t columns, std::int64_t depth, std::int64_t groups) {
-  constexpr std::int64_t kLeast = 16, kLeastDepthOfPart = 128;
+  constexpr std::int64_t kLeast = 16;
   if (facts.has_slow_barriers || !ir::is_floating(type) || std::min({rows, columns, depth}) < kLeast) return {};
+  return choose_of(kTiles, facts, static_cast<std::int64_t>(ir::size_of(type)), rows, columns, depth, groups);
+}
+
+std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
+                                              std::int64_t bytes_of_element, std::int64_t rows, std::int64_t columns,
+                                              std::int64_t depth, std::int64_t groups) {
+  constexpr std::int64_t kLeastDepthOfPart = 128;
   std::optional<BlockGrid> grid;
-  for (const auto& tile : kTiles) {
-    if (tile.shared_bytes(type) > facts.shared_bytes_per_block || tile.threads() > facts.max_threads) continue;
+  for (const auto& tile : tiles) {
+    if (tile.shared_bytes(bytes_of_element) > facts.shared_bytes_per_block || tile.threads() > facts.max_threads)
+      continue;
     grid = {rows, columns, depth, groups, 1, depth, tile};
     const bool is_empty = 2 * rows <= tile.rows || 2 * columns <= tile.columns;
     if (!is_empty && grid->blocks() >= facts.multiprocessors) return grid;
@@ -123,8 +154,8 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
   constexpr int kUnrolled = 4;
   const auto& tile = grid.tile;
   const Value all_rows = arguments.number(grid.rows), all_columns = arguments.number(grid.columns);
-  Loader first(writer, arguments, type, tile, rows, tile.rows, place.first_row, all_rows - 1);
-  Loader second(writer, arguments, type, tile, columns, tile.columns, place.first_column, all_columns - 1);
+  Loader first(writer, arguments, type, tile, rows, tile.rows, place.first_row, all_rows);
+  Loader second(writer, arguments, type, tile, columns, tile.columns, place.first_column, all_columns);
   const Value thread = writer.thread(), my_row = thread / tile.across(), my_column = thread % tile.across();
   std::vector<Variable> sums;
   for (int i = 0; i < tile.rows_each * tile.columns_each; ++i)
@@ -143,10 +174,8 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
     fetch(from + tile.depth);
     writer.loop(writer.index(0), writer.index(tile.depth), writer.index(kUnrolled), [&](Value step) {
       for (int k = 0; k < kUnrolled; ++k) {
-        Values of_rows, of_columns;
-        for (int i = 0; i < tile.rows_each; ++i) of_rows.push_back(first.get(step + k, my_row + i * tile.down()));
-        for (int j = 0; j < tile.columns_each; ++j)
-          of_columns.push_back(second.get(step + k, my_column + j * tile.across()));
+        const auto of_rows = first.get(step + k, my_row, tile.down(), tile.rows_each);
+        const auto of_columns = second.get(step + k, my_column, tile.across(), tile.columns_each);
         auto sum = sums.begin();
         for (const auto a : of_rows) {
           for (const auto b : of_columns) {
@@ -160,9 +189,10 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
   });
 
   for (int i = 0; i < tile.rows_each; ++i) {
-    const Value row = place.first_row + to(arguments.index(), my_row + i * tile.down());
+    const Value row = place.first_row + to(arguments.index(), first.line_of(i, my_row, tile.down(), tile.rows_each));
     for (int j = 0; j < tile.columns_each; ++j) {
-      const Value column = place.first_column + to(arguments.index(), my_column + j * tile.across());
+      const Value in_tile = second.line_of(j, my_column, tile.across(), tile.columns_each);
+      const Value column = place.first_column + to(arguments.index(), in_tile);
       writer.when(row < all_rows && column < all_columns,
                   [&] { store(row, column, sums[static_cast<std::size_t>(i * tile.columns_each + j)].get()); });
     }

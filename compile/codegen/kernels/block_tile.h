@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "compile/codegen/kernel/device_facts.h"
@@ -11,16 +12,17 @@
 
 namespace burn::compile::kernels {
 
-// Rows and columns of a result that a block computes, how much of the depth it loads at once, and what a thread has of
-// it: every n-th row and every m-th column, so that neighbouring threads read neighbouring elements.
+// Rows and columns of a result that a block computes, how much of the depth it loads at once, and how much of it a
+// thread has: neighbouring threads have neighbouring elements, or neighbouring fours of them.
 struct BlockTile {
   int rows = 64, columns = 64, depth = 16;
   int rows_each = 4, columns_each = 4;
+  std::int64_t more_shared_bytes = 0;  // beside the two factors
 
   int down() const { return rows / rows_each; }
   int across() const { return columns / columns_each; }
   int threads() const { return down() * across(); }
-  std::int64_t shared_bytes(ir::DType type) const;
+  std::int64_t shared_bytes(std::int64_t bytes_of_element) const;
 };
 
 // A result in tiles of blocks: for each group, and for each part of the depth, rows x columns.
@@ -37,6 +39,10 @@ struct BlockGrid {
   // where barriers are slow, for whole numbers, and for sizes that would leave most of a tile empty.
   static std::optional<BlockGrid> choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
                                          std::int64_t columns, std::int64_t depth, std::int64_t groups);
+  // Of these tiles, the largest first. None where none fits the device.
+  static std::optional<BlockGrid> choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
+                                            std::int64_t bytes_of_element, std::int64_t rows, std::int64_t columns,
+                                            std::int64_t depth, std::int64_t groups);
 };
 
 // What a block computes, the same for all its threads.
@@ -54,6 +60,10 @@ struct BlockSource {
   // Gives the element of a line at a depth. Called once for each line that a thread loads of.
   std::function<std::function<kernel::Value(kernel::Value depth)>(kernel::Value line)> line;
   bool is_depth_contiguous = false;  // neighbouring depths lie side by side in memory, else neighbouring lines
+  // Where set, gives kPack elements that lie side by side, along the depth or else of lines, from such a multiple on.
+  // Requires: the depth, or the number of lines, is one.
+  std::function<std::function<std::vector<kernel::Value>(kernel::Value depth)>(kernel::Value line)> packs = {};
+  static constexpr int kPack = 4;
 };
 
 // store(row, column, sum) for each element of the block's tile inside the result; sums of `type`, in the order of the

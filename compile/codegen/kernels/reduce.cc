@@ -5,6 +5,7 @@
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/arguments.h"
 #include "compile/codegen/kernels/lower.h"
+#include "compile/codegen/kernels/reduce_blocks.h"
 #include "compile/codegen/kernels/tile.h"
 #include "compile/codegen/kernels/walk.h"
 
@@ -69,6 +70,14 @@ Status emit_reduce(Emitter& emit, const ir::Reduce& op, const View& from, const 
   constexpr std::int64_t kLeast = 256;  // elements of a part
   const auto elements = elements_of(from, op.axes);
   const auto accumulate = ir::compute_dtype(to.dtype);
+  if (!emit.target().facts().has_slow_barriers && elements.count > 1) {
+    const CombinedElements blocks{.kept = merge_dims(elements.kept, {elements.kept_strides}),
+                                  .combined = merge_dims(elements.combined, {elements.combined_strides}),
+                                  .results = elements.results,
+                                  .count = elements.count};
+    emit_reduce_in_blocks(emit, op.fn, blocks, from, to, accumulate);
+    return {};
+  }
   const auto wanted = std::int64_t{emit.target().facts().multiprocessors} * 64;
   const auto parts =
       std::clamp<std::int64_t>(wanted / elements.results, 1, std::max<std::int64_t>(elements.count / kLeast, 1));
