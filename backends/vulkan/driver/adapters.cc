@@ -66,8 +66,9 @@ bool has_extension(VkPhysicalDevice device, const char* name) {
 }
 
 // Which tiles the kernels' subgroups can multiply (DeviceFacts::has_f16_tiles).
-void find_tiles(const Answers& has, VkPhysicalDevice device, compile::DeviceFacts& facts) {
+void find_tiles(const Answers& has, VkPhysicalDevice device, Adapter& adapter) {
   constexpr int kSubgroup = 32;
+  auto& facts = adapter.facts;
   if (is_off(Setting::vulkan_tiles) || facts.subgroup_size != kSubgroup) return;
   if (!has.has_12.shaderFloat16 || !has_extension(device, tiles::kMatrixExtension)) return;
   const bool knows_bf16 = has_extension(device, tiles::kBFloat16Extension);
@@ -82,17 +83,24 @@ void find_tiles(const Answers& has, VkPhysicalDevice device, compile::DeviceFact
   if (list(device, &count, nullptr) != VK_SUCCESS) return;
   std::vector<tiles::MatrixProperties> all(count);
   if (list(device, &count, all.data()) != VK_SUCCESS) return;
+  std::vector<std::string> sizes;
   const auto has_tile = [&](tiles::Component component) {
     constexpr std::uint32_t kSize = 16;
-    return std::ranges::any_of(all, [&](const tiles::MatrixProperties& one) {
-      return one.MSize == kSize && one.NSize == kSize && one.KSize == kSize && one.AType == component &&
-             one.BType == component && one.CType == tiles::Component::f32 && one.ResultType == tiles::Component::f32 &&
-             one.scope == tiles::kScopeSubgroup;
-    });
+    bool is_there = false;
+    for (const auto& one : all) {
+      if (one.AType != component || one.BType != component || one.CType != tiles::Component::f32 ||
+          one.ResultType != tiles::Component::f32 || one.scope != tiles::kScopeSubgroup)
+        continue;
+      sizes.push_back(fmt::format("{}x{}x{} {}", one.MSize, one.NSize, one.KSize,
+                                  component == tiles::Component::f16 ? "f16" : "bf16"));
+      is_there = is_there || (one.MSize == kSize && one.NSize == kSize && one.KSize == kSize);
+    }
+    return is_there;
   };
   facts.has_f16_tiles = has_tile(tiles::Component::f16);
   facts.has_bf16_tiles = of_bf16.shaderBFloat16Type != 0 && of_bf16.shaderBFloat16CooperativeMatrix != 0 &&
                          has_tile(tiles::Component::bf16);
+  adapter.matrices = fmt::format("{}", fmt::join(sizes, ", "));
 }
 
 // Of a GPU whose driver says it; else a guess.
@@ -173,7 +181,7 @@ Adapter describe(VkPhysicalDevice device) {
   facts.keeps_nan_f32 = has.of_12.shaderSignedZeroInfNanPreserveFloat32 != 0;
   facts.keeps_nan_f64 = has.of_12.shaderSignedZeroInfNanPreserveFloat64 != 0;
   facts.has_slow_barriers = adapter.is_cpu();
-  find_tiles(has, device, facts);
+  find_tiles(has, device, adapter);
   return adapter;
 }
 

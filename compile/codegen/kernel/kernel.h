@@ -41,9 +41,9 @@ enum class Code : std::uint8_t {
                       // upper ones
   // Tiles of 16 x 16 elements that the threads of a subgroup have together: all of them reach it, with the same
   // operands. Devices that have it for a dtype: DeviceFacts::has_f16_tiles, has_bf16_tiles.
-  tile_sums,  // f32: a variable with zeros
-  tile_load,  // type: f16 or bf16; number: TileLoad::number(); operands: index of the first of the words of 32 bits
-              // that have the elements, and words from line to line, both multiples of 4
+  tile_sums,      // f32: a variable with zeros
+  tile_load,      // type: f16 or bf16; number: TileLoad::number(); operands: index of the first of the words of 32 bits
+                  // that have the elements, and words from line to line, both multiples of 4
   tile_multiply,  // operands: sums, a tile that is a first factor, one that is a second one: adds their product
   tile_store,     // number: shared array of f32; operands: index of the first element, elements from row to row, sums
   variable,       // operand: the first value

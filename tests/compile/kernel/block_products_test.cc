@@ -1,7 +1,5 @@
 // Products whose tiles a block computes together, as GPUs do: run by the interpreter, which finds races and barriers
 // that not all threads reach, for each size of tile and with the depth in parts.
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -22,12 +20,6 @@ compile::DeviceFacts gpu_of(int multiprocessors) {
           .subgroup_size = 32,
           .has_f16_tiles = true,
           .has_bf16_tiles = true};
-}
-
-// The validator does not know their extension.
-bool has_tiles(const compile::kernel::Kernel& kernel) {
-  return std::ranges::any_of(
-      kernel.body, [](const auto& instruction) { return instruction.code == compile::kernel::Code::tile_multiply; });
 }
 
 // Small whole numbers: their sums are exact in every order.
@@ -68,7 +60,7 @@ void check(const Case& of, DType dtype, bool first_turned, bool second_turned, T
     EXPECT_EQ(run->outputs[0].bits, expected[0].bits);
     for (const auto& kernel : run->kernels) {
       EXPECT_FALSE(kernel->shared.empty() && of.launches == 1) << "no tile of a block";
-      if (has_spirv_val() && !has_tiles(*kernel)) {
+      if (has_spirv_val()) {
         EXPECT_EQ(validate(*kernel, gpu_of(of.multiprocessors)), "");
       }
     }
