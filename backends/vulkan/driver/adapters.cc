@@ -177,6 +177,7 @@ Adapter describe(VkPhysicalDevice device) {
   facts.max_threads =
       static_cast<int>(std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]));
   facts.subgroup_size = static_cast<int>(has.of_11.subgroupSize);
+  facts.has_shuffles = (has.of_11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0;
   facts.has_f64 = has.features.features.shaderFloat64 != 0;
   facts.keeps_nan_f32 = has.of_12.shaderSignedZeroInfNanPreserveFloat32 != 0;
   facts.keeps_nan_f64 = has.of_12.shaderSignedZeroInfNanPreserveFloat64 != 0;

@@ -20,7 +20,7 @@ class Loader {
       : writer_(writer),
         pitch_(source.is_depth_contiguous ? lines + kPack : lines),  // a warp stores several depths: other banks
         shared_(writer.shared(type, std::int64_t{tile.depth} * pitch_)),
-        zero_(writer.constant(type, 0.0)),
+        zero_(writer.constant(type, std::int64_t{0})),
         width_(source.packs ? kPack : 1) {
     const bool along_depth = source.is_depth_contiguous;
     const Value thread = writer.thread(), last = all - (along_depth ? 1 : width_);
@@ -103,15 +103,14 @@ std::int64_t BlockTile::shared_bytes(std::int64_t bytes_of_element) const {
 
 std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
                                            std::int64_t columns, std::int64_t depth, std::int64_t groups) {
-  constexpr std::int64_t kLeast = 16;
-  if (facts.has_slow_barriers || !ir::is_floating(type) || std::min({rows, columns, depth}) < kLeast) return {};
+  if (facts.has_slow_barriers || ir::is_bool(type) || std::min({rows, columns, depth, groups}) == 0) return {};
   return choose_of(kTiles, facts, static_cast<std::int64_t>(ir::size_of(type)), rows, columns, depth, groups);
 }
 
 std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
                                               std::int64_t bytes_of_element, std::int64_t rows, std::int64_t columns,
                                               std::int64_t depth, std::int64_t groups) {
-  constexpr std::int64_t kLeastDepthOfPart = 128;
+  constexpr std::int64_t kLeastDepthOfPart = 64;
   std::optional<BlockGrid> grid;
   for (const auto& tile : tiles) {
     if (tile.shared_bytes(bytes_of_element) > facts.shared_bytes_per_block || tile.threads() > facts.max_threads)
@@ -159,7 +158,7 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
   const Value thread = writer.thread(), my_row = thread / tile.across(), my_column = thread % tile.across();
   std::vector<Variable> sums;
   for (int i = 0; i < tile.rows_each * tile.columns_each; ++i)
-    sums.push_back(writer.variable(writer.constant(type, 0.0)));
+    sums.push_back(writer.variable(writer.constant(type, std::int64_t{0})));
 
   // What the next step needs is on its way from memory while this one computes.
   const auto fetch = [&](Value from) {
@@ -179,7 +178,8 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
         auto sum = sums.begin();
         for (const auto a : of_rows) {
           for (const auto b : of_columns) {
-            sum->set(fused_multiply_add(a, b, sum->get()));
+            const Value before = sum->get();
+            sum->set(ir::is_floating(type) ? fused_multiply_add(a, b, before) : before + a * b);
             ++sum;
           }
         }

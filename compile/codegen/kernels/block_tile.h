@@ -36,7 +36,7 @@ struct BlockGrid {
   std::int64_t threads() const { return blocks() * tile.threads(); }
 
   // The largest tile that gives each multiprocessor a block; where the smallest does not, the depth is split. None
-  // where barriers are slow, for whole numbers, and for sizes that would leave most of a tile empty.
+  // where barriers are slow.
   static std::optional<BlockGrid> choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
                                          std::int64_t columns, std::int64_t depth, std::int64_t groups);
   // Of these tiles, the largest first. None where none fits the device.

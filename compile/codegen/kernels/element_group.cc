@@ -1,4 +1,4 @@
-// Groups without rows: a thread computes one element, or on GPUs some that lie side by side.
+// Groups without rows: a thread computes some elements that lie side by side, or one.
 #include <algorithm>
 #include <vector>
 
@@ -28,7 +28,7 @@ class ElementKernel {
         plan_(plan),
         count_(ir::num_elements(plan.group().domain)),
         walk_(plan.element_walk()),
-        width_(emit.target().facts().has_slow_barriers ? 1 : vector_width(walk_, plan.full_views(), 8)),
+        width_(vector_width(walk_, plan.full_views(), 8)),
         steps_(choose_steps()),
         // A folded grid has blocks beyond the end.
         values_(emit, plan, kThreads, walk_.is_narrow() && count_ < std::int64_t{1} << 30) {}

@@ -69,7 +69,7 @@ class RowKernel {
     const auto& of = layout_.shape();
     if (of.lanes > facts.max_threads) return {.lanes = facts.max_threads, .width = of.width};
     // Rows of a block do not wait for each other.
-    const int rows = of.lanes == facts.subgroup_size ? of.rows_per_block() : 1;
+    const int rows = facts.has_shuffles && of.lanes == facts.subgroup_size ? of.rows_per_block() : 1;
     return {rows, of.lanes, of.width, of.vectors, std::int64_t{of.lanes} * of.width * of.vectors == size};
   }
 
@@ -291,7 +291,8 @@ class RowKernel {
   Value over_lanes(const Combined& reduction) {
     auto& writer = values_.writer();
     Value sum = reduction.sum.get();
-    const int together = std::min(shape_.lanes & -shape_.lanes, emit_.target().facts().subgroup_size);
+    const auto& facts = emit_.target().facts();
+    const int together = facts.has_shuffles ? std::min(shape_.lanes & -shape_.lanes, facts.subgroup_size) : 1;
     for (int mask = together / 2; mask > 0; mask /= 2)
       sum = kernel::combine(reduction.fn, sum, writer.shuffle_xor(sum, mask));
     const int subgroups = shape_.lanes / together;

@@ -101,8 +101,14 @@ TEST(BlockProducts, AreExactForTransposedFactors) {
   check(kParts, DType::f32, true, true, ThreadOrder::backward);
 }
 
-TEST(BlockProducts, AreExactForOtherFloats) {
-  for (const auto dtype : {DType::f16, DType::bf16, DType::f64}) {
+TEST(BlockProducts, AreExactForFewRowsAndColumns) {
+  check({"one row", 1, 90, 100, 2, 4, 1}, DType::f32, false, false, ThreadOrder::forward);
+  check({"one column", 65, 1, 20, 1, 1, 1}, DType::f32, false, true, ThreadOrder::shuffled);
+  check({"one of each", 3, 5, 1, 4, 1, 1}, DType::f32, true, false, ThreadOrder::backward);
+}
+
+TEST(BlockProducts, AreExactForOtherTypes) {
+  for (const auto dtype : {DType::f16, DType::bf16, DType::f64, DType::i8, DType::i32, DType::u64}) {
     check(kMiddle, dtype, false, false, ThreadOrder::forward);
     check(kParts, dtype, false, true, ThreadOrder::forward);
   }
