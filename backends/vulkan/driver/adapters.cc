@@ -131,6 +131,7 @@ Adapter describe(VkPhysicalDevice device) {
   adapter.has_f16 = has.has_12.shaderFloat16 != 0;
   adapter.has_memory_budget = has_extension(device, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   auto& facts = adapter.facts;
+  facts.max_allocation = adapter.max_allocation;
   facts.multiprocessors = adapter.is_cpu() ? usable_cores() : multiprocessors_of(device);
   facts.shared_bytes = limits.maxComputeSharedMemorySize;
   facts.shared_bytes_per_block = limits.maxComputeSharedMemorySize;
@@ -141,6 +142,7 @@ Adapter describe(VkPhysicalDevice device) {
   facts.keeps_nan_f32 = has.of_12.shaderSignedZeroInfNanPreserveFloat32 != 0;
   facts.keeps_nan_f64 = has.of_12.shaderSignedZeroInfNanPreserveFloat64 != 0;
   facts.has_slow_barriers = adapter.is_cpu();
+  facts.has_limited_loops = has.of_12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
   return adapter;
 }
 
