@@ -143,8 +143,9 @@ Status Device::submit(VkCommandBuffer commands, VkSemaphore timeline, std::uint6
 }
 
 Status Device::note(VkResult result, const char* what) {
-  if (result == VK_ERROR_DEVICE_LOST) is_lost_ = true;
-  return check(result, what);
+  if (result != VK_ERROR_DEVICE_LOST) return check(result, what);
+  is_lost_ = true;
+  return lost().with_context(what);
 }
 
 Status Device::lost() const {

@@ -113,6 +113,9 @@ Adapter describe(VkPhysicalDevice device) {
   const auto& limits = properties.limits;
   Adapter adapter{.handle = device, .name = properties.deviceName, .type = properties.deviceType};
   adapter.api = properties.apiVersion;
+  adapter.vendor = properties.vendorID;
+  adapter.device = properties.deviceID;
+  std::ranges::copy(properties.pipelineCacheUUID, adapter.cache_uuid.begin());
   if (adapter.api < VK_API_VERSION_1_3) {
     adapter.missing = fmt::format("its driver speaks Vulkan {}.{}, 1.3 is needed", VK_API_VERSION_MAJOR(adapter.api),
                                   VK_API_VERSION_MINOR(adapter.api));

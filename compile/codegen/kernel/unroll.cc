@@ -95,7 +95,7 @@ class Unroller {
 
   const Kernel& from_;
   Kernel made_;
-  std::vector<std::int32_t> now_;  // by instruction of `from_`: the one that its value is now
+  std::vector<std::int32_t> now_;  // by instruction of `from_`: which instruction of `made_` has its value
 };
 
 }  // namespace
