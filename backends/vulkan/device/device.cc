@@ -1,6 +1,7 @@
 #include "backends/vulkan/device/device.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -9,12 +10,14 @@
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/pipelines.h"
 #include "backends/vulkan/driver/tiles.h"
+#include "base/settings.h"
 #include "compile/codegen/group_memo.h"
 
 namespace burn::backends::vulkan {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kAllocationUnit = 256;  // bytes, of DeviceFacts::max_allocation
 
 // The first type, of those that are marked, with all of these properties and none of those.
 std::optional<std::uint32_t> find_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t marked,
@@ -83,8 +86,17 @@ Device::Device(int index, Adapter adapter, VkDevice device)
       groups_(std::make_unique<compile::GroupMemo>()),
       times_(std::make_unique<KernelTimes>()) {}
 
-Result<std::shared_ptr<Device>> Device::open(int index) {
+DeviceLimits DeviceLimits::from_environment() {
+  DeviceLimits limits;
+  if (const auto bytes = numeric_setting(Setting::device_memory); bytes && *bytes > 0) limits.memory = *bytes;
+  return limits;
+}
+
+Result<std::shared_ptr<Device>> Device::open(int index, const DeviceLimits& limits) {
   BURN_TRY(auto adapter, adapter_at(index));
+  adapter.memory_bytes = std::min(adapter.memory_bytes, limits.memory);
+  auto& most = adapter.facts.max_allocation;
+  most = std::min({most, limits.allocation, adapter.memory_bytes}) / kAllocationUnit * kAllocationUnit;
   BURN_TRY(auto* const handle, make_device(adapter));
   std::shared_ptr<Device> device(new Device(index, std::move(adapter), handle));
   BURN_RETURN_IF_ERROR(device->start());
@@ -110,14 +122,17 @@ Status Device::start() {
   memory_ = std::make_unique<Pages>(
       device_, vk_,
       Pages::Kind{.type = *own,
-                  .page_bytes = std::clamp<std::uint64_t>(heap / 64, 16 * kMiB, 256 * kMiB) / kMiB * kMiB,
-                  .max_bytes = adapter_.max_allocation,
+                  .page_bytes = std::min(std::clamp<std::uint64_t>(heap / 64, 16 * kMiB, 256 * kMiB) / kMiB * kMiB,
+                                         adapter_.facts.max_allocation),
+                  .max_bytes = adapter_.facts.max_allocation,
+                  .limit_bytes = adapter_.memory_bytes,
                   .name = "the device's memory"});
   host_pages_ = std::make_unique<Pages>(device_, vk_,
                                         Pages::Kind{.type = *seen,
                                                     .is_mapped = true,
                                                     .page_bytes = 16 * kMiB,
                                                     .max_bytes = adapter_.max_allocation,
+                                                    .limit_bytes = std::numeric_limits<std::uint64_t>::max(),
                                                     .name = "host memory"});
   BURN_TRY(pipelines_, Pipelines::open(*this));
   return {};
@@ -147,8 +162,9 @@ Status Device::submit(VkCommandBuffer commands, VkSemaphore timeline, std::uint6
 }
 
 Status Device::note(VkResult result, const char* what) {
-  if (result == VK_ERROR_DEVICE_LOST) is_lost_ = true;
-  return check(result, what);
+  if (result != VK_ERROR_DEVICE_LOST) return check(result, what);
+  is_lost_ = true;
+  return lost().with_context(what);
 }
 
 Status Device::lost() const {

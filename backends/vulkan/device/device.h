@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,11 +21,19 @@ class DeviceMemory;
 class KernelTimes;
 class Pipelines;
 
+// How much of a device may be used, in bytes, beside what its driver allows.
+struct DeviceLimits {
+  std::uint64_t allocation = std::numeric_limits<std::uint64_t>::max();  // at once
+  std::uint64_t memory = std::numeric_limits<std::uint64_t>::max();      // at one time: BURN_DEVICE_MEMORY
+
+  static DeviceLimits from_environment();
+};
+
 // Thread-safe.
 class Device {
  public:
   // Errors: FAILED_PRECONDITION with what is missing.
-  static Result<std::shared_ptr<Device>> open(int index);
+  static Result<std::shared_ptr<Device>> open(int index, const DeviceLimits& limits);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
   ~Device();

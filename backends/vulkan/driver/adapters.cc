@@ -152,6 +152,9 @@ Adapter describe(VkPhysicalDevice device) {
   const auto& limits = properties.limits;
   Adapter adapter{.handle = device, .name = properties.deviceName, .type = properties.deviceType};
   adapter.api = properties.apiVersion;
+  adapter.vendor = properties.vendorID;
+  adapter.device = properties.deviceID;
+  std::ranges::copy(properties.pipelineCacheUUID, adapter.cache_uuid.begin());
   if (adapter.api < VK_API_VERSION_1_3) {
     adapter.missing = fmt::format("its driver speaks Vulkan {}.{}, 1.3 is needed", VK_API_VERSION_MAJOR(adapter.api),
                                   VK_API_VERSION_MINOR(adapter.api));
@@ -171,6 +174,7 @@ Adapter describe(VkPhysicalDevice device) {
   adapter.has_f16 = has.has_12.shaderFloat16 != 0;
   adapter.has_memory_budget = has_extension(device, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   auto& facts = adapter.facts;
+  facts.max_allocation = adapter.max_allocation;
   facts.multiprocessors = adapter.is_cpu() ? usable_cores() : multiprocessors_of(device);
   facts.shared_bytes = limits.maxComputeSharedMemorySize;
   facts.shared_bytes_per_block = limits.maxComputeSharedMemorySize;
@@ -183,6 +187,7 @@ Adapter describe(VkPhysicalDevice device) {
   facts.keeps_nan_f64 = has.of_12.shaderSignedZeroInfNanPreserveFloat64 != 0;
   facts.has_slow_barriers = adapter.is_cpu();
   find_tiles(has, device, adapter);
+  facts.has_limited_loops = has.of_12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
   return adapter;
 }
 

@@ -18,6 +18,9 @@ struct Adapter {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   std::string name, driver;  // "NVIDIA H100 80GB HBM3"; "NVIDIA 580.159.3"
   std::array<std::uint8_t, 16> uuid{};
+  // What the driver's caches of pipelines begin with.
+  std::uint32_t vendor = 0, device = 0;
+  std::array<std::uint8_t, 16> cache_uuid{};
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
   std::uint32_t api = 0;               // VK_MAKE_API_VERSION()
   std::string missing;                 // what it lacks to be used; empty: nothing

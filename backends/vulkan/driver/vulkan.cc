@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "base/settings.h"
+
 namespace burn::backends::vulkan {
 namespace {
 
@@ -24,12 +26,13 @@ constexpr const char* kNoDriver =
     "to name files that are there";
 
 Status load() {
-  void* const library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+  const auto chosen = setting(Setting::vulkan_loader);
+  void* const library = dlopen(chosen.empty() ? "libvulkan.so.1" : chosen.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return failed_precondition(fmt::format("Vulkan: the loader is not there (Debian's package libvulkan1): {}",
                                            dlerror()));  // NOLINT(concurrency-mt-unsafe): glibc keeps one per thread
   const auto find = reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
-  if (!find) return failed_precondition("Vulkan: libvulkan.so.1 has no vkGetInstanceProcAddr");
+  if (!find) return failed_precondition("Vulkan: the loader has no vkGetInstanceProcAddr");
   loaded.find = find;
 #define FN(name) loaded.functions.name = reinterpret_cast<PFN_vk##name>(find(nullptr, "vk" #name));
   BURN_VULKAN_GLOBAL(FN)

@@ -127,6 +127,7 @@ VulkanExecutable::VulkanExecutable(const ir::Program& program, std::shared_ptr<D
 Result<std::unique_ptr<VulkanExecutable>> VulkanExecutable::make(const ir::Program& program,
                                                                  std::shared_ptr<Device> device) {
   std::unique_ptr<VulkanExecutable> made(new VulkanExecutable(program, std::move(device)));
+  BURN_RETURN_IF_ERROR(made->check_types());
   const auto plan = compile::make_plan(made->program(), made->options());
   if (setting(Setting::trace).find("plan") != std::string::npos)
     fmt::print(stderr, "{}", to_string(plan, made->program()));
@@ -149,6 +150,16 @@ std::size_t VulkanExecutable::dispatches() const {
 std::string VulkanExecutable::name_of_step(std::int32_t step) const {
   const auto k = static_cast<std::size_t>(step);
   return k < names_.size() ? names_[k] : std::string{};
+}
+
+Status VulkanExecutable::check_types() const {
+  if (device_->facts().has_f64) return {};
+  for (const auto& node : program().nodes) {
+    const auto types = std::span(program().values).subspan(node.first_value, node.value_count);
+    if (std::ranges::none_of(types, [](const ir::Made& made) { return made.type.dtype == ir::DType::f64; })) continue;
+    return ir::at_node(unimplemented(fmt::format("Vulkan: {} has no f64", device_->adapter().name)), node);
+  }
+  return {};
 }
 
 Status VulkanExecutable::lay_out() {

@@ -61,6 +61,8 @@ class VulkanExecutable final : public DeviceProgram {
 
  private:
   VulkanExecutable(const ir::Program& program, std::shared_ptr<Device> device);
+  // Errors: UNIMPLEMENTED for a value of a type that the device lacks.
+  Status check_types() const;
   Status lay_out();
   Result<Dispatch> dispatch_of(const compile::Command& command, std::span<const VkPipeline> kernels);
   // Room for a record of so many bytes in the table.
