@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/error.h"
-#include "compile/codegen/dialects/spirv_module.h"
+#include "compile/codegen/dialects/spirv_memory.h"
 #include "compile/codegen/dialects/spirv_operations.h"
 
 namespace burn::compile {
@@ -21,16 +20,7 @@ using spirv::StorageClass;
 class SpirvPrinter {
  public:
   SpirvPrinter(const kernel::Kernel& kernel, const DeviceFacts& facts)
-      : kernel_(kernel),
-        facts_(facts),
-        orders_memory_(std::ranges::any_of(kernel.body, [](const Instruction& instruction) {
-          return instruction.code == Code::barrier && instruction.number != 0;
-        })) {
-    for (const auto& instruction : kernel.body) {
-      if (instruction.code == Code::load_shared_pack || instruction.code == Code::store_shared_pack)
-        packed_.insert(instruction.number);
-    }
-  }
+      : state_{kernel}, kernel_(kernel), facts_(facts), memory_(state_) {}
 
   std::vector<std::uint32_t> print() {
     load_parameters();
@@ -52,10 +42,10 @@ class SpirvPrinter {
     DType type = DType::u32;
   };
 
-  const Instruction& made(std::int32_t id) const { return kernel_.body[static_cast<std::size_t>(id)]; }
-  Id id_of(std::int32_t id) const { return ids_[static_cast<std::size_t>(id)]; }
+  const Instruction& made(std::int32_t id) const { return state_.made(id); }
+  Id id_of(std::int32_t id) const { return state_.id_of(id); }
 
-  Id u32(std::uint32_t number) { return module_.constant(DType::u32, number); }
+  Id u32(std::uint32_t number) { return state_.u32(number); }
 
   // --- entry ---
 
@@ -104,76 +94,6 @@ class SpirvPrinter {
     if (type == DType::f32) uses_f32_ = true;
     if (type == DType::f64) uses_f64_ = true;
   }
-
-  // --- memory ---
-
-  // An index of 64 bits.
-  Id index(std::int32_t value) {
-    const auto type = made(value).type;
-    if (kernel::bits_of(type) == 64) return id_of(value);
-    return module_.make(kernel::is_signed(type) ? Op::SConvert : Op::UConvert, module_.type(DType::u64),
-                        {id_of(value)});
-  }
-
-  // By a sum of addresses and not by the index of an array: a view whose strides are negative begins at its last
-  // element, and drivers take an index below 0 for a large one.
-  Id element(const Instruction& instruction) {
-    const auto type = kernel::memory_type(kernel_.parameters[instruction.number].type);
-    return element_as(module_.element_pointer(type), instruction);
-  }
-  Id element_as(Id pointer, const Instruction& instruction) {
-    const auto type = kernel::memory_type(kernel_.parameters[instruction.number].type);
-    const Id word = module_.type(DType::u64), at = index(instruction.operands[0]);
-    const Id bytes = module_.make(Op::IMul, word, {at, module_.constant(DType::u64, alignment(type))});
-    const Id address = module_.make(Op::IAdd, word, {parameters_[instruction.number], bytes});
-    return module_.make(Op::ConvertUToPtr, pointer, {address});
-  }
-
-  // Sixteen bytes as words of 32 bits.
-  Id pack_type() { return module_.vector(module_.type(DType::u32), 4); }
-  Id pack_pointer() { return module_.pointer(StorageClass::PhysicalStorageBuffer, pack_type()); }
-  void store_pack(const Instruction& now) {
-    module_.code().put(Op::Store, {element_as(pack_pointer(), now), pack_of(now), memory_access(), kPackBytes});
-  }
-  // Of its halves.
-  Id pack_of(const Instruction& now) {
-    const Id pair = module_.vector(module_.type(DType::u32), 2);
-    const Id low = module_.make(Op::Bitcast, pair, {id_of(now.operands[1])});
-    const Id high = module_.make(Op::Bitcast, pair, {id_of(now.operands[2])});
-    return module_.make(Op::CompositeConstruct, pack_type(), {low, high});
-  }
-
-  Id shared_element(const Instruction& instruction) {
-    const Id array = shared_array(instruction.number), type = module_.type(kernel_.shared[instruction.number].type);
-    const Id pointer = module_.pointer(StorageClass::Workgroup, type), at = id_of(instruction.operands[0]);
-    if (!packed_.contains(instruction.number)) return module_.make(Op::AccessChain, pointer, {array, at});
-    const Id index = module_.type(DType::u32);
-    const Id lane = module_.make(Op::BitwiseAnd, index, {at, u32(3)});
-    return module_.make(Op::AccessChain, pointer, {array, shared_pack_index(at), lane});
-  }
-  Id shared_pack(std::uint64_t array, Id index) {
-    const Id pack = module_.vector(module_.type(kernel_.shared[array].type), 4);
-    return module_.make(Op::AccessChain, module_.pointer(StorageClass::Workgroup, pack),
-                        {shared_array(array), shared_pack_index(index)});
-  }
-  Id shared_pack_index(Id element) {
-    return module_.make(Op::ShiftRightLogical, module_.type(DType::u32), {element, u32(2)});
-  }
-  // An array that is read in packs is one of vectors.
-  Id shared_array(std::uint64_t which) {
-    const auto [found, is_new] = shared_.try_emplace(which, 0);
-    if (!is_new) return found->second;
-    const auto& array = kernel_.shared[which];
-    const Id element = module_.type(array.type);
-    const Id all = packed_.contains(which) ? module_.array(module_.vector(element, 4), (array.count + 3) / 4)
-                                           : module_.array(element, array.count);
-    return found->second = module_.variable(StorageClass::Workgroup, module_.pointer(StorageClass::Workgroup, all));
-  }
-
-  // Where threads of a block read what others have written to memory, accesses take part in that order.
-  std::uint32_t memory_access() const { return spirv::kAligned | (orders_memory_ ? spirv::kNonPrivate : 0); }
-  static constexpr std::uint32_t kPackBytes = 16;
-  static std::uint32_t alignment(DType type) { return static_cast<std::uint32_t>(ir::size_of(type)); }
 
   // --- control flow ---
 
@@ -283,6 +203,7 @@ class SpirvPrinter {
     const auto operand = [&](int k) { return id_of(now.operands[static_cast<std::size_t>(k)]); };
     const auto operand_type = [&](int k) { return made(now.operands[static_cast<std::size_t>(k)]).type; };
     note_float(now.type);
+    if (memory_.put(i)) return;
     switch (now.code) {
       case Code::constant:
         ids_[i] = module_.constant(now.type, now.number);
@@ -298,52 +219,6 @@ class SpirvPrinter {
         return;
       case Code::blocks:
         ids_[i] = part(builtin(spirv::BuiltIn::NumWorkgroups, vector3()), static_cast<std::uint32_t>(now.number));
-        return;
-      case Code::load:
-        ids_[i] = module_.make(Op::Load, module_.type(now.type), {element(now), memory_access(), alignment(now.type)});
-        return;
-      case Code::store:
-        module_.code().put(Op::Store, {element(now), operand(1), memory_access(), alignment(now.type)});
-        return;
-      case Code::atomic_add:
-        ids_[i] = module_.make(Op::AtomicIAdd, module_.type(now.type),
-                               {element(now), u32(spirv::kScopeQueueFamily), u32(0), operand(1)});
-        return;
-      case Code::load_shared:
-        ids_[i] = module_.make(Op::Load, module_.type(now.type), {shared_element(now), spirv::kNonPrivate});
-        return;
-      case Code::store_shared:
-        module_.code().put(Op::Store, {shared_element(now), operand(1), spirv::kNonPrivate});
-        return;
-      case Code::load_wide:
-        ids_[i] =
-            module_.make(Op::Load, module_.type(now.type),
-                         {element_as(module_.element_pointer(now.type), now), memory_access(), alignment(now.type)});
-        return;
-      case Code::store_wide:
-        module_.code().put(Op::Store, {element_as(module_.element_pointer(now.type), now), operand(1), memory_access(),
-                                       alignment(now.type)});
-        return;
-      case Code::load_pack:
-        ids_[i] = module_.make(Op::Load, pack_type(), {element_as(pack_pointer(), now), memory_access(), kPackBytes});
-        return;
-      case Code::store_pack:
-        return store_pack(now);
-      case Code::load_shared_pack:
-        ids_[i] = module_.make(Op::Load, module_.vector(module_.type(now.type), 4),
-                               {shared_pack(now.number, operand(0)), spirv::kNonPrivate});
-        return;
-      case Code::store_shared_pack:
-        module_.code().put(Op::Store, {shared_pack(now.number, operand(0)), pack_of(now), spirv::kNonPrivate});
-        return;
-      case Code::tile_sums:
-      case Code::tile_load:
-      case Code::tile_multiply:
-      case Code::tile_store:
-        return put_tile(i, now);
-      case Code::word:
-        ids_[i] = module_.make(Op::CompositeExtract, module_.type(now.type),
-                               {operand(0), static_cast<std::uint32_t>(now.number)});
         return;
       case Code::join: {
         const Id pair = module_.vector(module_.type(DType::u32), 2);
@@ -429,43 +304,6 @@ class SpirvPrinter {
     if (ir::is_floating(now.type) && now.code != Code::neg) module_.decorate(ids_[i], spirv::Decoration::NoContraction);
   }
 
-  // --- tiles ---
-
-  Id sums_type() { return module_.matrix(module_.type(DType::f32), spirv::kMatrixAccumulator); }
-
-  void put_tile(std::size_t i, const Instruction& now) {
-    const auto operand = [&](std::size_t k) { return id_of(now.operands[k]); };
-    switch (now.code) {
-      case Code::tile_sums:
-        ids_[i] = module_.function_variable(module_.pointer(StorageClass::Function, sums_type()));
-        module_.code().put(Op::Store, {ids_[i], module_.filled(sums_type(), module_.constant(DType::f32, 0))});
-        return;
-      case Code::tile_load: {
-        const auto what = kernel::TileLoad::of(now.number);
-        const Id type =
-            module_.matrix(module_.small_float(now.type), what.is_second ? spirv::kMatrixB : spirv::kMatrixA);
-        const Id layout = u32(what.has_columns_apart ? spirv::kColumnMajor : spirv::kRowMajor);
-        const Id from = shared_pack(static_cast<std::uint64_t>(what.array), operand(0));
-        ids_[i] = module_.make(Op::CooperativeMatrixLoad, type,
-                               {from, layout, shared_pack_index(operand(1)), spirv::kNonPrivate});
-        return;
-      }
-      case Code::tile_multiply: {
-        const Id before = module_.make(Op::Load, sums_type(), {operand(0)});
-        const Id after = module_.make(Op::CooperativeMatrixMulAdd, sums_type(), {operand(1), operand(2), before});
-        module_.code().put(Op::Store, {operand(0), after});
-        return;
-      }
-      default: {
-        const Id element = module_.pointer(StorageClass::Workgroup, module_.type(DType::f32));
-        const Id to = module_.make(Op::AccessChain, element, {shared_array(now.number), operand(0)});
-        const Id sums = module_.make(Op::Load, sums_type(), {operand(2)});
-        module_.code().put(Op::CooperativeMatrixStore,
-                           {to, sums, u32(spirv::kRowMajor), operand(1), spirv::kNonPrivate});
-      }
-    }
-  }
-
   Id block(std::uint64_t axis) {
     const Id at = builtin(spirv::BuiltIn::WorkgroupId, vector3());
     if (axis == 1) return part(at, 1);
@@ -473,15 +311,13 @@ class SpirvPrinter {
     return module_.make(Op::IAdd, type, {part(at, 0), module_.make(Op::IMul, type, {part(at, 2), width})});
   }
 
+  spirv::SpirvState state_;
   const kernel::Kernel& kernel_;
   const DeviceFacts& facts_;
-  const bool orders_memory_;
-  spirv::Module module_;
-  std::vector<Id> ids_;         // of the kernel's values
-  std::vector<Id> parameters_;  // addresses and numbers
+  spirv::Module& module_ = state_.module;
+  std::vector<Id>&ids_ = state_.ids, &parameters_ = state_.parameters;
+  spirv::SpirvMemory memory_;
   std::map<spirv::BuiltIn, Id> builtins_;
-  std::map<std::uint64_t, Id> shared_;
-  std::set<std::uint64_t> packed_;  // shared arrays
   std::vector<Open> open_;
   bool uses_f32_ = false, uses_f64_ = false;
 };

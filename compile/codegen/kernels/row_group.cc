@@ -7,6 +7,7 @@
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/group.h"
 #include "compile/codegen/kernels/group_values.h"
+#include "compile/codegen/kernels/rows_on_threads.h"
 #include "compile/codegen/row_layout.h"
 #include "compile/codegen/row_passes.h"
 #include "compile/codegen/target.h"
@@ -26,7 +27,7 @@ class RowKernel {
         layout_(emit.target().facts(), plan),
         row_walk_(layout_.rows()),
         inner_walk_(layout_.inner()),
-        shape_(choose_shape()),
+        shape_(RowsOnThreads::choose(emit.target().facts(), layout_.shape(), plan.group().row_size)),
         values_(emit, plan, shape_.lanes * shape_.rows, is_narrow()) {}
 
   Status emit() {
@@ -52,27 +53,6 @@ class RowKernel {
   }
 
  private:
-  struct Shape {
-    int rows = 1;           // of a block
-    int lanes = 1;          // threads of a row
-    int width = 1;          // elements of a vector
-    int vectors = 0;        // of a thread, what several passes look at in registers; 0: read again in each pass
-    bool is_whole = false;  // the threads' vectors are the row; else some of the last ones lie beyond its end
-  };
-
-  Shape choose_shape() const {
-    constexpr int kRowsOfThreads = 64;
-    constexpr std::int64_t kShort = 16;  // elements: a thread for each row
-    const auto& facts = emit_.target().facts();
-    const auto size = plan_.group().row_size;
-    if (facts.has_slow_barriers || size < kShort) return {.rows = kRowsOfThreads};
-    const auto& of = layout_.shape();
-    if (of.lanes > facts.max_threads) return {.lanes = facts.max_threads, .width = of.width};
-    // Rows of a block do not wait for each other.
-    const int rows = facts.has_shuffles && of.lanes == facts.subgroup_size ? of.rows_per_block() : 1;
-    return {rows, of.lanes, of.width, of.vectors, std::int64_t{of.lanes} * of.width * of.vectors == size};
-  }
-
   bool is_narrow() const {
     constexpr double kMax = 1073741824.0;  // a folded grid has blocks beyond the end
     if (static_cast<double>(rows_) * static_cast<double>(plan_.group().row_size) >= kMax) return false;
@@ -311,7 +291,7 @@ class RowKernel {
   const std::int64_t rows_;
   const RowLayout layout_;
   const WalkPlan &row_walk_, &inner_walk_;
-  const Shape shape_;
+  const RowsOnThreads shape_;
   GroupValues values_;
   std::map<std::size_t, std::vector<Value>> held_;  // reads: the thread's elements
   KnownValues known_;                               // of the row

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <random>
 
-#include "base/half.h"
 #include "tests/compile/kernel/control_flow.h"
 #include "tests/compile/kernel/scalars.h"
+#include "tests/compile/kernel/tiles.h"
 
 namespace burn::testing {
 namespace {
@@ -24,13 +23,6 @@ struct Thread {
   std::size_t next = 0;                  // instruction
   bool is_done = false;
 };
-
-template <typename Small>
-float float_of(std::uint16_t bits) {
-  Small small;
-  small.bits = bits;
-  return static_cast<float>(small);
-}
 
 class Block {
  public:
@@ -228,7 +220,6 @@ class Block {
       case Code::tile_load:
       case Code::tile_multiply:
       case Code::tile_store:
-        // The first thread of the subgroup does it for all.
         return t % launch_.subgroup_size == 0 ? tile(now, t, operand) : 0;
       case Code::word:
         return packs_[static_cast<std::size_t>(operand(0))][now.number];
@@ -268,53 +259,18 @@ class Block {
     }
   }
 
-  // Gives the number of a tile.
+  // The first thread of the subgroup does it for all. Gives the number of a tile.
   template <typename Operand>
   std::uint64_t tile(const Instruction& now, int t, const Operand& operand) {
-    constexpr std::size_t kSize = compile::kernel::kTileSize;
-    switch (now.code) {
-      case Code::tile_sums:
-        tiles_.emplace_back(kSize * kSize, 0.0F);
-        return tiles_.size() - 1;
-      case Code::tile_load: {
-        const auto what = compile::kernel::TileLoad::of(now.number);
-        if (operand(0) % 4 != 0 || operand(1) % 4 != 0) fail("a tile that is not aligned");
-        Instruction words = now;
-        words.number = static_cast<std::uint64_t>(what.array);
-        std::vector<float> elements(kSize * kSize);
-        for (std::size_t line = 0; line < kSize; ++line) {
-          for (std::size_t k = 0; k < kSize; ++k) {
-            const auto word = read_shared(shared_at(words, operand(0) + line * operand(1) + k / 2), t);
-            const auto bits = static_cast<std::uint16_t>(word >> (16 * (k % 2)));
-            const float element = now.type == DType::f16 ? float_of<Half>(bits) : float_of<BFloat16>(bits);
-            elements[what.has_columns_apart ? k * kSize + line : line * kSize + k] = element;
-          }
-        }
-        tiles_.push_back(std::move(elements));
-        return tiles_.size() - 1;
-      }
-      case Code::tile_multiply: {
-        auto& sums = tiles_[static_cast<std::size_t>(operand(0))];
-        const auto &a = tiles_[static_cast<std::size_t>(operand(1))], &b = tiles_[static_cast<std::size_t>(operand(2))];
-        for (std::size_t row = 0; row < kSize; ++row) {
-          for (std::size_t k = 0; k < kSize; ++k) {
-            for (std::size_t column = 0; column < kSize; ++column)
-              sums[row * kSize + column] += a[row * kSize + k] * b[k * kSize + column];
-          }
-        }
-        return 0;
-      }
-      default: {
-        const auto& sums = tiles_[static_cast<std::size_t>(operand(2))];
-        for (std::size_t row = 0; row < kSize; ++row) {
-          for (std::size_t column = 0; column < kSize; ++column) {
-            const auto bits = std::bit_cast<std::uint32_t>(sums[row * kSize + column]);
-            write_shared(shared_at(now, operand(0) + row * operand(1) + column), t, bits);
-          }
-        }
-        return 0;
-      }
-    }
+    Instruction shared = now;
+    if (now.code == Code::tile_load)
+      shared.number = static_cast<std::uint64_t>(compile::kernel::TileLoad::of(now.number).array);
+    return tiles_.run(
+        now,
+        {now.operands[0] < 0 ? 0 : operand(0), now.operands[1] < 0 ? 0 : operand(1),
+         now.operands[2] < 0 ? 0 : operand(2)},
+        [&](std::uint64_t index) { return read_shared(shared_at(shared, index), t); },
+        [&](std::uint64_t index, std::uint64_t bits) { write_shared(shared_at(shared, index), t, bits); });
   }
 
   template <typename Operand>
@@ -386,9 +342,9 @@ class Block {
   const std::uint64_t x_, y_;
   std::vector<Thread> threads_;
   std::vector<std::vector<SharedElement>> shared_;
-  std::vector<std::vector<float>> tiles_;  // by the number that is their value
-  std::vector<Pack> packs_;                // that were loaded, by the number that is their value
-  int epoch_ = 0, memory_epoch_ = 0;       // barriers so far, and those that order memory
+  Tiles tiles_;
+  std::vector<Pack> packs_;           // that were loaded, by the number that is their value
+  int epoch_ = 0, memory_epoch_ = 0;  // barriers so far, and those that order memory
 };
 
 }  // namespace
