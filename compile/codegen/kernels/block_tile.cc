@@ -103,27 +103,32 @@ std::int64_t BlockTile::shared_bytes(std::int64_t bytes_of_element) const {
 
 std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
                                            std::int64_t columns, std::int64_t depth, std::int64_t groups) {
-  if (facts.has_slow_barriers || ir::is_bool(type) || std::min({rows, columns, depth, groups}) == 0) return {};
+  constexpr std::int64_t kMostRounds = 60000;  // of a thread's own loop over the depth
+  if (ir::is_bool(type) || std::min({rows, columns, depth, groups}) == 0) return {};
+  if (facts.has_slow_barriers && !(facts.has_limited_loops && depth > kMostRounds)) return {};
   return choose_of(kTiles, facts, static_cast<std::int64_t>(ir::size_of(type)), rows, columns, depth, groups);
 }
 
 std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
                                               std::int64_t bytes_of_element, std::int64_t rows, std::int64_t columns,
                                               std::int64_t depth, std::int64_t groups) {
-  constexpr std::int64_t kLeastDepthOfPart = 64;
+  constexpr std::int64_t kLeastDepthOfPart = 64, kMostOfLimited = 131072;
   std::optional<BlockGrid> grid;
   for (const auto& tile : tiles) {
     if (tile.shared_bytes(bytes_of_element) > facts.shared_bytes_per_block || tile.threads() > facts.max_threads)
       continue;
     grid = {rows, columns, depth, groups, 1, depth, tile};
     const bool is_empty = 2 * rows <= tile.rows || 2 * columns <= tile.columns;
-    if (!is_empty && grid->blocks() >= facts.multiprocessors) return grid;
+    if (!is_empty && grid->blocks() >= facts.multiprocessors) break;
   }
-  if (!grid || grid->blocks() >= facts.multiprocessors) return grid;
-  const auto wanted = std::clamp<std::int64_t>(2 * facts.multiprocessors / grid->blocks(), 1,
-                                               std::max<std::int64_t>(depth / kLeastDepthOfPart, 1));
+  if (!grid) return grid;
+  std::int64_t parts = 1;
+  if (grid->blocks() < facts.multiprocessors)
+    parts = std::clamp<std::int64_t>(2 * facts.multiprocessors / grid->blocks(), 1,
+                                     std::max<std::int64_t>(depth / kLeastDepthOfPart, 1));
+  if (facts.has_limited_loops) parts = std::max(parts, (depth + kMostOfLimited - 1) / kMostOfLimited);
   const auto steps = (depth + grid->tile.depth - 1) / grid->tile.depth;
-  grid->depth_of_part = (steps + wanted - 1) / wanted * grid->tile.depth;
+  grid->depth_of_part = (steps + parts - 1) / parts * grid->tile.depth;
   grid->parts = (depth + grid->depth_of_part - 1) / grid->depth_of_part;
   return grid;
 }
