@@ -19,7 +19,8 @@ class Loader {
          int lines, Value first, Value all)
       : writer_(writer),
         pitch_(source.is_depth_contiguous ? lines + kPack : lines),  // a warp stores several depths: other banks
-        shared_(writer.shared(type, std::int64_t{tile.depth} * pitch_)),
+        size_(tile.depth * pitch_),
+        shared_(writer.shared(type, std::int64_t{2} * size_)),
         zero_(writer.constant(type, std::int64_t{0})),
         width_(source.packs ? kPack : 1) {
     const bool along_depth = source.is_depth_contiguous;
@@ -50,22 +51,25 @@ class Loader {
       for (std::size_t k = 0; k < elements.size(); ++k) access.staged[k].set(select(is_inside, elements[k], zero_));
     }
   }
-  void put() {
+  // Into one of the two halves of the shared array: side 0 or 1.
+  void put(Value side) {
     for (const auto& access : accesses_) {
+      const Value place = side * size_ + access.place;
       for (int k = 0; k < width_; ++k)
-        writer_.store(shared_, access.place + k * access.step, access.staged[static_cast<std::size_t>(k)].get());
+        writer_.store(shared_, place + k * access.step, access.staged[static_cast<std::size_t>(k)].get());
     }
   }
 
-  // A thread's lines at a depth: `mine` of `threads` that share the tile's lines.
-  Values get(Value depth, Value mine, int threads, int count) {
+  // A thread's lines at a depth of a side: `mine` of `threads` that share the tile's lines.
+  Values get(Value side, Value depth, Value mine, int threads, int count) {
+    const Value begin = side * size_ + depth * pitch_;
     Values lines;
     for (int i = 0; i < count; ++i) {
       if (!is_in_fours(count)) {
-        lines.push_back(writer_.load(shared_, depth * pitch_ + (mine + i * threads)));
+        lines.push_back(writer_.load(shared_, begin + (mine + i * threads)));
       } else if (i % kPack == 0) {
         const Value first = (mine + i / kPack * threads) * kPack;
-        for (const auto line : writer_.load_pack(shared_, depth * pitch_ + first)) lines.push_back(line);
+        for (const auto line : writer_.load_pack(shared_, begin + first)) lines.push_back(line);
       }
     }
     return lines;
@@ -88,7 +92,7 @@ class Loader {
   bool is_in_fours(int count) const { return count % kPack == 0 && kernel::bits_of(zero_.type) == 32; }
 
   kernel::Writer& writer_;
-  int pitch_;
+  int pitch_, size_;  // elements
   kernel::Shared shared_;
   Value zero_;
   int width_;
@@ -98,7 +102,7 @@ class Loader {
 }  // namespace
 
 std::int64_t BlockTile::shared_bytes(std::int64_t bytes_of_element) const {
-  return std::int64_t{depth} * (rows + columns + 2 * kPadding) * bytes_of_element + more_shared_bytes;
+  return sides * depth * (rows + columns + 2 * kPadding) * bytes_of_element + more_shared_bytes;
 }
 
 std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
@@ -170,16 +174,22 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
     first.fetch(from, place.begin, place.end);
     second.fetch(from, place.begin, place.end);
   };
-  fetch(place.begin);
-  writer.loop(place.begin, place.end, arguments.constant(tile.depth), [&](Value from) {
-    first.put();
-    second.put();
+  const auto put = [&](Value side) {
+    first.put(side);
+    second.put(side);
     writer.barrier();
+  };
+  // While some threads still read one side, others write the other one: a barrier for each step is enough.
+  const auto side = writer.variable(writer.index(0));
+  fetch(place.begin);
+  put(writer.index(0));
+  writer.loop(place.begin, place.end, arguments.constant(tile.depth), [&](Value from) {
+    const Value now = side.get();
     fetch(from + tile.depth);
     writer.loop(writer.index(0), writer.index(tile.depth), writer.index(kUnrolled), [&](Value step) {
       for (int k = 0; k < kUnrolled; ++k) {
-        const auto of_rows = first.get(step + k, my_row, tile.down(), tile.rows_each);
-        const auto of_columns = second.get(step + k, my_column, tile.across(), tile.columns_each);
+        const auto of_rows = first.get(now, step + k, my_row, tile.down(), tile.rows_each);
+        const auto of_columns = second.get(now, step + k, my_column, tile.across(), tile.columns_each);
         auto sum = sums.begin();
         for (const auto a : of_rows) {
           for (const auto b : of_columns) {
@@ -190,7 +200,9 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
         }
       }
     });
-    writer.barrier();
+    const Value next = writer.index(1) - now;
+    put(next);
+    side.set(next);
   });
 
   for (int i = 0; i < tile.rows_each; ++i) {

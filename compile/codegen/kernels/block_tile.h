@@ -17,6 +17,7 @@ namespace burn::compile::kernels {
 struct BlockTile {
   int rows = 64, columns = 64, depth = 16;
   int rows_each = 4, columns_each = 4;
+  std::int64_t sides = 2;              // of what is loaded: the next step's beside this one's
   std::int64_t more_shared_bytes = 0;  // beside the two factors
 
   int down() const { return rows / rows_each; }

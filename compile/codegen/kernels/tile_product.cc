@@ -19,7 +19,7 @@ constexpr int kSubgroup = 32;
 constexpr BlockTile tile_of(int rows, int columns, int rows_each, int columns_each) {
   const int subgroups = rows / rows_each * (columns / columns_each) / kSubgroup;
   const int padding = (rows + columns) * kInPack * 2;  // bytes
-  return {rows, columns, kDepth, rows_each, columns_each, padding + subgroups * kSize * kSize * 4};
+  return {rows, columns, kDepth, rows_each, columns_each, 1, padding + subgroups * kSize * kSize * 4};
 }
 constexpr BlockTile kTiles[] = {tile_of(128, 128, 8, 8), tile_of(64, 128, 8, 4), tile_of(64, 64, 8, 4)};
 
