@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "compile/codegen/kernel/unroll.h"
 #include "compile/codegen/kernels/kernel_target.h"
 #include "compile/codegen/kernels/lower.h"
 #include "compile/lower/program_emitter.h"
@@ -84,7 +85,7 @@ class Run {
       std::memcpy(&word, parameters.data() + offset, sizeof word);
       now.arguments.push_back(word);
     }
-    interpret(kernel, now, &memory_);
+    interpret(facts_.has_limited_loops ? compile::kernel::unrolled(kernel) : kernel, now, &memory_);
   }
 
   void fill(const compile::Fill& fill) {
