@@ -100,7 +100,7 @@ void write_all() {
   auto& all = recorder();
   if (all.cupti.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != CUPTI_SUCCESS)
     std::fprintf(stderr, "burn_kernel_times: CUPTI could not give its last records\n");
-  const char* named = std::getenv("BURN_KERNEL_TIMES");
+  const char* named = std::getenv("BURN_KERNEL_TIMES");  // NOLINT(concurrency-mt-unsafe): the process ends
   const auto path = std::string(named ? named : "kernel-times") + "." + std::to_string(::getpid());
   std::FILE* file = std::fopen(path.c_str(), "w");
   if (!file) {
