@@ -54,6 +54,9 @@ struct Mesh {
 };
 inline constexpr ir::MeshAxis kMeshAxes[] = {ir::MeshAxis::data, ir::MeshAxis::model};
 
+// Of the group of a session (ir/ops/collectives.h) whose members are those along an axis.
+constexpr std::int64_t group_of(ir::MeshAxis axis) { return axis == ir::MeshAxis::data ? 0 : 1; }
+
 // A layout along each axis of a mesh. They are of two dims, where both are splits: a member has what both leave it.
 struct MeshLayout {
   Layout data, model;

@@ -28,9 +28,6 @@ struct Conversion {
 // model in mixed precision come in turns: bf16 of a weight, f32 of its bias.
 inline constexpr std::int64_t kFirstBucketBytes = std::int64_t{1} << 20, kBucketBytes = std::int64_t{25} << 20;
 
-// Of the group of a session (ir/ops/collectives.h) whose members are those along an axis.
-constexpr std::int64_t group_of(ir::MeshAxis axis) { return axis == ir::MeshAxis::data ? 0 : 1; }
-
 // A form along each axis of a mesh, of those that a plan has, or that are there for good.
 struct MeshForm {
   const Form* data;

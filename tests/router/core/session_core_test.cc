@@ -65,7 +65,7 @@ proto::Run run_of(proto::ProgramId program, std::vector<proto::TensorId> inputs,
 
 class SessionCoreTest : public testing::Test {
  protected:
-  SessionCore core_{{.members = 2, .home = 1}};
+  SessionCore core_{{.mesh = {.data = 2}, .home = 1}};
   Outbox out_;
 
   void make_wide() {
@@ -112,7 +112,7 @@ TEST_F(SessionCoreTest, OfABatchEachMemberGetsItsRowsAndOfOtherValuesAll) {
 }
 
 TEST_F(SessionCoreTest, WeightedMembersGetPartsOfTheirWeight) {
-  SessionCore core({.members = 2, .weights = {1, 3}});
+  SessionCore core({.mesh = {.data = 2}, .weights = {1, 3}});
   EXPECT_TRUE(core.widen(out_).ok());
   EXPECT_EQ(core.write(7, rows(8, 1), 0, out_), nullptr);
   EXPECT_THAT(taken(out_), ElementsAre("0:write 7 f32[2, 1]", "1:write 7 f32[6, 1]"));
@@ -200,8 +200,8 @@ TEST(Parts, JoinedAreTheWhole) {
 TEST(Spread, IsMadeForEveryKindOfValue) {
   for (const auto& type : {ir::TensorType{ir::DType::f32, {}}, ir::TensorType{ir::DType::bool_, {3}},
                            ir::TensorType{ir::DType::i64, {0, 2}}, ir::TensorType{ir::DType::bf16, {2, 3, 4}}}) {
-    const auto home = value_or_throw(spread_program(type, 3, 1, 1)),
-               other = value_or_throw(spread_program(type, 3, 1, 2));
+    const auto home = value_or_throw(spread_program(type, {.data = 3}, 1, 1)),
+               other = value_or_throw(spread_program(type, {.data = 3}, 1, 2));
     EXPECT_EQ(home->inputs.at(0).type, type);
     EXPECT_THAT(home->outputs, IsEmpty());
     EXPECT_EQ(home->effect_count, 1);
