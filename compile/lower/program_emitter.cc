@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/settings.h"
 #include "compile/codegen/known_call.h"
 #include "compile/codegen/target.h"
@@ -54,7 +56,10 @@ class ProgramEmitter final : public Emitter {
       life.last = std::max(life.last, end);
     }
     merge_launches(lowered_, lifetimes_);
-    lowered_.arena = is_off(Setting::graph_branches) ? plan_arena(lifetimes_) : plan_arena(lifetimes_, kApart);
+    BURN_RETURN_IF_ERROR(check_block_sizes());
+    const auto page = target_.facts().max_allocation;
+    lowered_.arena =
+        is_off(Setting::graph_branches) ? plan_arena(lifetimes_, page) : plan_arena(lifetimes_, kApart, page);
     for (const auto& block : lifetimes_) lowered_.block_bytes.push_back(block.bytes);
     lowered_.output_of = std::move(output_of_);
     return std::move(lowered_);
@@ -199,6 +204,7 @@ class ProgramEmitter final : public Emitter {
 
   std::int32_t new_block(std::size_t bytes) {
     lifetimes_.push_back({bytes, step_, step_});
+    node_of_block_.push_back(node_);
     return static_cast<std::int32_t>(lifetimes_.size()) - 1;
   }
 
@@ -283,6 +289,23 @@ class ProgramEmitter final : public Emitter {
     }
   }
 
+  // A device that allocates no more than so many bytes at once has no place for a larger value.
+  Status check_block_sizes() const {
+    const auto most = target_.facts().max_allocation;
+    for (std::size_t b = 0; most > 0 && b < lifetimes_.size(); ++b) {
+      if (lifetimes_[b].bytes <= most) continue;
+      const auto value = std::ranges::find(block_of_, static_cast<std::int32_t>(b));
+      const auto& maker = value == block_of_.end()
+                              ? node(node_of_block_[b])
+                              : program_.maker_of(ir::Ref::value(static_cast<std::int32_t>(value - block_of_.begin())));
+      return ir::at_node(resource_exhausted(fmt::format("out of memory: {} bytes are wanted at once, {} are the most "
+                                                        "that the device allocates",
+                                                        lifetimes_[b].bytes, most)),
+                         maker);
+    }
+    return {};
+  }
+
   Status lower_step(const PlanStep& step) {
     if (step.product != PlanStep::kNone) {
       const auto& product = plan_.products[static_cast<std::size_t>(step.product)];
@@ -334,9 +357,10 @@ class ProgramEmitter final : public Emitter {
   const std::map<std::int32_t, PlaceInside> places_;
   std::set<std::int32_t> in_place_values_;  // written at their place
   Lowered lowered_;
-  std::vector<Lifetime> lifetimes_;      // of blocks
-  std::vector<std::int32_t> block_of_;   // per value
-  std::vector<std::int32_t> output_of_;  // per value: the output that it is computed in
+  std::vector<Lifetime> lifetimes_;          // of blocks
+  std::vector<std::int32_t> node_of_block_;  // that was lowered when it was made
+  std::vector<std::int32_t> block_of_;       // per value
+  std::vector<std::int32_t> output_of_;      // per value: the output that it is computed in
   const CountedIotas iotas_;
   const std::vector<Coverage> coverage_;             // of the Commits
   const std::vector<std::int32_t> collective_ends_;  // per step of the plan

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "ir/combine.h"
@@ -115,13 +116,24 @@ void Writer::find_wanted() {
 
 Status Writer::write() {
   for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
-    const auto& node = program_.nodes[n];
-    site_ = node.site;
-    recompute_ = false;
-    const auto status = write_node(n);
-    if (!status.ok()) return ir::at_node(status, node);
+    if (can_wait(n)) {
+      waiting_.emplace(program_.nodes[n].first_value, n);
+    } else {
+      BURN_RETURN_IF_ERROR(write_numbered(n));
+    }
   }
+  BURN_RETURN_IF_ERROR(write_waiting());
   return convert_pending();
+}
+
+Status Writer::write_numbered(std::size_t n) {
+  const auto& node = program_.nodes[n];
+  const auto site = std::exchange(site_, node.site);
+  const bool recompute = std::exchange(recompute_, false);
+  const auto status = write_node(n);
+  site_ = site;
+  recompute_ = recompute;
+  return status.ok() ? status : ir::at_node(status, node);
 }
 
 Result<std::vector<std::shared_ptr<const ir::Program>>> Writer::finish() {
@@ -145,7 +157,7 @@ Status Writer::write_node(std::size_t n) {
   BURN_RETURN_IF_ERROR(status);
   for (std::uint32_t k = 0; k < node.value_count; ++k) {
     const auto v = node.first_value + k;
-    if (values_[v].empty()) continue;
+    if (values_[v].empty() && !narrowings_.contains(v)) continue;
     BURN_RETURN_IF_ERROR(settle(v));
     if (!values_wanted_[v].empty()) pending_.push_back(ir::Ref::value(static_cast<std::int32_t>(v)));
   }
@@ -160,11 +172,15 @@ bool Writer::is_settled(std::size_t value, ir::MeshAxis axis) const {
 Status Writer::settle(std::size_t value) {
   const bool data = is_settled(value, ir::MeshAxis::data), model = is_settled(value, ir::MeshAxis::model);
   if (!data && !model) return {};
-  const auto given = values_[value].size();
-  for (std::size_t i = 0; i < given; ++i) {
-    auto form = values_[value][i].form;
+  std::vector<MeshForm> given;
+  for (const auto& one : values_[value]) given.push_back(one.form);
+  const auto narrowed = narrowings_.find(static_cast<std::uint32_t>(value));
+  if (narrowed != narrowings_.end()) given.push_back(narrowed->second.form);
+  for (const auto& from : given) {
+    auto form = from;
     if (data) form.data = &plan_.data->values[value].form;
     if (model) form.model = &plan_.model->values[value].form;
+    if (form == from) continue;
     BURN_RETURN_IF_ERROR(in_form(ir::Ref::value(static_cast<std::int32_t>(value)), form).status());
   }
   return {};
@@ -259,16 +275,12 @@ Status Writer::write_wide(const ir::Node& node, const Refs& operands, const Mesh
     BURN_TRY(combined.refs, write_collective(combined, step, wide));
     combined.form = combined.form.with(axis, *step.to);
   }
-  Refs refs;
-  for (int m = 0; m < members_; ++m) {
-    BURN_TRY(const auto narrowed, add(m, ir::Cast{type.dtype}, {combined.refs[static_cast<std::size_t>(m)]}));
-    refs.push_back(narrowed);
-  }
-  values_[node.first_value].push_back({combined.form, std::move(refs)});
+  narrowings_.emplace(node.first_value, std::move(combined));
   return {};
 }
 
 Status Writer::write_commit(const ir::Node& node) {
+  BURN_RETURN_IF_ERROR(write_waiting());
   BURN_RETURN_IF_ERROR(convert_pending());
   close_buckets();
   Refs own, all;
@@ -302,16 +314,6 @@ Status Writer::convert_pending() {
   }
   pending_.clear();
   return {};
-}
-
-void Writer::note_reads(int member, std::span<const ir::Ref> operands) {
-  if (open_buckets_.empty()) return;
-  const auto& buckets = bucket_of_[static_cast<std::size_t>(member)];
-  for (const auto ref : operands) {
-    const auto i = static_cast<std::size_t>(ref.index());
-    if (ref.is_input() || i >= buckets.size() || buckets[i] == 0) continue;
-    std::erase_if(open_buckets_, [&](const auto& open) { return open.second.number == buckets[i]; });
-  }
 }
 
 Result<ir::Ref> Writer::add(int member, const ir::Op& op, std::span<const ir::Ref> operands) {

@@ -43,6 +43,16 @@ double Writer::bytes_between(const ir::TensorType& type, const MeshForm& from, c
 
 Result<const Writer::Refs*> Writer::in_form(ir::Ref value, const MeshForm& form) {
   auto& forms = written(value);
+  if (forms.empty() && !value.is_input()) {
+    const auto v = static_cast<std::uint32_t>(value.index());
+    if (narrowings_.contains(v)) {
+      BURN_RETURN_IF_ERROR(write_narrowing(v));
+    } else if (const auto waits = waiting_.find(v); waits != waiting_.end()) {
+      const auto n = waits->second;
+      waiting_.erase(waits);
+      BURN_RETURN_IF_ERROR(write_numbered(n));
+    }
+  }
   const auto find = [&](const MeshForm& wanted) { return std::ranges::find(forms, wanted, &Written::form); };
   if (const auto found = find(form); found != forms.end()) return &found->refs;
   if (forms.empty()) return internal_error("a value is read along one axis of the mesh that was not written");
@@ -131,15 +141,6 @@ Result<Writer::Refs> Writer::write_once(const Written& from, ir::MeshAxis axis, 
     refs.push_back(ref);
   }
   return refs;
-}
-
-std::int64_t Writer::next_bucket(ir::MeshAxis axis, ir::ReduceFn fn, const ir::TensorType& type) {
-  const auto bytes = std::max<std::int64_t>(static_cast<std::int64_t>(type.num_bytes()), 1);
-  auto& open = open_buckets_[{axis, fn, type.dtype}];
-  if (open.number == 0 || open.bytes + bytes > (open.number == 1 ? kFirstBucketBytes : kBucketBytes))
-    open = {++buckets_, 0};
-  open.bytes += bytes;
-  return open.number;
 }
 
 }  // namespace burn::compile::partition

@@ -17,9 +17,15 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + ArenaPlan::kAlignment - 1) / ArenaPlan::kAlignment * ArenaPlan::kAlignment;
 }
 
+// The first offset from `begin` on at which so many bytes lie within one page, or begin one.
+std::uint64_t within_page(std::uint64_t begin, std::uint64_t bytes, std::uint64_t page) {
+  if (page == 0 || bytes == 0 || begin % page + bytes <= page || begin % page == 0) return begin;
+  return (begin / page + 1) * page;
+}
+
 }  // namespace
 
-ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, std::uint64_t page) {
   ArenaPlan plan;
   plan.offsets.assign(lifetimes.size(), 0);
   std::vector<std::size_t> order(lifetimes.size());
@@ -35,7 +41,7 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
     for (const auto& other : taken) {
       if (other.last < life.first || life.last < other.first) continue;
       if (begin + bytes <= other.begin) break;
-      begin = std::max(begin, other.end);
+      begin = within_page(std::max(begin, other.end), bytes, page);
     }
     const Taken mine{begin, begin + bytes, life.first, life.last};
     taken.insert(std::ranges::upper_bound(taken, begin, {}, &Taken::begin), mine);
@@ -45,22 +51,23 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
   return plan;
 }
 
-ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const Apart& apart) {
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const Apart& apart, std::uint64_t page) {
   ArenaPlan plan;
   plan.offsets.reserve(lifetimes.size());
   bool is_small = true;
   for (const auto& life : lifetimes) {
-    is_small = life.bytes <= apart.most && plan.bytes + aligned(life.bytes) <= apart.most;
+    const auto begin = within_page(plan.bytes, aligned(life.bytes), page);
+    is_small = life.bytes <= apart.most && begin + aligned(life.bytes) <= apart.most;
     if (!is_small) break;
-    plan.offsets.push_back(static_cast<std::int64_t>(plan.bytes));
-    plan.bytes += aligned(life.bytes);
+    plan.offsets.push_back(static_cast<std::int64_t>(begin));
+    plan.bytes = begin + aligned(life.bytes);
   }
   if (is_small) return plan;
-  plan = plan_arena(lifetimes);
+  plan = plan_arena(lifetimes, page);
   if (apart.steps == 0) return plan;
   std::vector<Lifetime> longer(lifetimes.begin(), lifetimes.end());
   for (auto& life : longer) life.last += std::min(apart.steps, std::numeric_limits<std::int32_t>::max() - life.last);
-  auto later = plan_arena(longer);
+  auto later = plan_arena(longer, page);
   return later.bytes <= plan.bytes + apart.extra ? later : plan;
 }
 

@@ -21,8 +21,10 @@ struct ArenaPlan {
 };
 
 // Largest first, each at the lowest offset that is free for as long as it lives: about quadratic in how many overlap,
-// and within a few percent of the most bytes that live at once.
-ArenaPlan plan_arena(std::span<const Lifetime> lifetimes);
+// and within a few percent of the most bytes that live at once. `page`: bytes, a multiple of kAlignment, for devices
+// whose allocations have a limit: no lifetime lies in two pages, which begin at multiples of it and may be apart in
+// memory; one that is larger than a page has pages of its own, side by side. 0: the arena is one piece.
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, std::uint64_t page = 0);
 
 // How much more memory it may take that steps need not wait for others that used the same bytes for something else.
 struct Apart {
@@ -31,6 +33,6 @@ struct Apart {
   std::uint64_t extra = 0;  // bytes that this may take beyond plan_arena() of the lifetimes as they are
 };
 
-ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const Apart& apart);
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const Apart& apart, std::uint64_t page = 0);
 
 }  // namespace burn::compile

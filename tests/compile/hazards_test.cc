@@ -184,6 +184,37 @@ TEST(Ordering, FindsMoreWhereBlocksAreApart) {
   EXPECT_EQ(compile::plan_arena(lifetimes, {.most = 1535, .steps = 1, .extra = 511}).offsets, shared.offsets);
 }
 
+TEST(Arena, NoLifetimeLiesInTwoPages) {
+  constexpr std::uint64_t kPage = 2048;
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 50; ++trial) {
+    std::vector<compile::Lifetime> lives;
+    for (int k = 0; k < 40; ++k) {
+      const auto first = static_cast<std::int32_t>(random() % 20);
+      lives.push_back({random() % (kPage + 1), first, first + static_cast<std::int32_t>(random() % 8)});
+    }
+    for (const std::uint64_t most : {std::uint64_t{0}, std::uint64_t{1} << 20}) {
+      const auto plan = compile::plan_arena(lives, {.most = most, .steps = 1, .extra = 4096}, kPage);
+      for (std::size_t i = 0; i < lives.size(); ++i) {
+        if (lives[i].bytes == 0) continue;
+        const auto begin = static_cast<std::uint64_t>(plan.offsets[i]), end = begin + lives[i].bytes;
+        ASSERT_EQ(begin / kPage, (end - 1) / kPage) << begin << " to " << end;
+        ASSERT_LE(end, plan.bytes);
+        for (std::size_t j = 0; j < i; ++j) {
+          const auto other = static_cast<std::uint64_t>(plan.offsets[j]);
+          const bool at_once = lives[j].first <= lives[i].last && lives[i].first <= lives[j].last;
+          if (at_once && lives[j].bytes > 0) {
+            ASSERT_TRUE(other + lives[j].bytes <= begin || end <= other);
+          }
+        }
+      }
+    }
+  }
+  // What is larger than a page begins one.
+  const compile::Lifetime large[] = {{100, 0, 1}, {5000, 0, 1}};
+  EXPECT_EQ(compile::plan_arena(large, kPage).offsets[1] % kPage, 0);
+}
+
 // A training step, values in the order of the plan, each where `offsets` says or in bytes of its own; what is updated
 // takes its old self's place. A product takes 7 us and anything else 2.5, about what an H200 takes for small ones.
 struct Times {

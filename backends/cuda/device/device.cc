@@ -14,6 +14,7 @@
 #include "backends/cuda/libraries/cublas.h"
 #include "backends/cuda/libraries/cudnn.h"
 #include "base/parse_number.h"
+#include "base/settings.h"
 #include "compile/codegen/group_memo.h"
 
 namespace burn::backends::cuda {
@@ -65,10 +66,11 @@ Status Device::start(int index) {
   shared_bytes_ = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
   std::size_t total = 0;
   BURN_RETURN_IF_ERROR(check(driver().cuDeviceTotalMem(&total, device_), "cuDeviceTotalMem"));
-  total_bytes_ = total;
+  const auto limit = numeric_setting(Setting::device_memory).value_or(0);
+  total_bytes_ = limit > 0 ? std::min<std::uint64_t>(total, limit) : total;
   BURN_RETURN_IF_ERROR(check(driver().cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain"));
   make_current();
-  memory_ = std::make_shared<DeviceMemory>(context_);
+  memory_ = std::make_shared<DeviceMemory>(context_, total_bytes_);
   if (autotune_is_wanted()) choices_ = std::make_unique<Autotune>(autotune_file("cuda " + name_));
   return {};
 }

@@ -111,14 +111,23 @@ Result<CUdeviceptr> StreamMemory::take_new(std::size_t bytes) {
   const auto block_size = block_size_of(bytes, kSmallest);
   driver().cuCtxSetCurrent(device_->context());
   CUdeviceptr block = 0;
-  auto result = driver().cuMemAlloc(&block, block_size);
+  const auto allocate = [&] {
+    const std::uint64_t reserved = device_->account().reserved, limit = device_->limit();
+    const bool fits = block_size <= limit && reserved <= limit - block_size;
+    return fits ? driver().cuMemAlloc(&block, block_size) : CUDA_ERROR_OUT_OF_MEMORY;
+  };
+  auto result = allocate();
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     device_->trim(0, std::chrono::milliseconds(0));
-    result = driver().cuMemAlloc(&block, block_size);
+    result = allocate();
   }
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     std::size_t free = 0, total = 0;
     driver().cuMemGetInfo(&free, &total);
+    if (device_->limit() < total)
+      return resource_exhausted(
+          fmt::format("out of memory: {} bytes are wanted, {} of {} (BURN_DEVICE_MEMORY) are taken", block_size,
+                      device_->account().reserved.load(), device_->limit()));
     return resource_exhausted(
         fmt::format("out of memory: {} bytes are wanted, {} of the device's {} are free", block_size, free, total));
   }

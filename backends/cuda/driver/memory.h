@@ -32,10 +32,12 @@ struct MemoryAccount {
 // All streams' memory: where one of them finds what the others keep without need.
 class DeviceMemory : public std::enable_shared_from_this<DeviceMemory> {
  public:
-  explicit DeviceMemory(CUcontext context) : context_(context) {}
+  // `limit`: bytes of blocks, of all streams together.
+  DeviceMemory(CUcontext context, std::uint64_t limit) : context_(context), limit_(limit) {}
 
   MemoryAccount& account() { return account_; }
   CUcontext context() const { return context_; }
+  std::uint64_t limit() const { return limit_; }
   // `uses`: the number of the last use that has begun, if blocks are to remember theirs.
   std::shared_ptr<StreamMemory> open_stream(std::shared_ptr<const std::atomic<std::uint64_t>> uses = nullptr);
   // As Backend::trim().
@@ -45,6 +47,7 @@ class DeviceMemory : public std::enable_shared_from_this<DeviceMemory> {
   std::vector<std::shared_ptr<StreamMemory>> streams();
 
   const CUcontext context_;
+  const std::uint64_t limit_;
   MemoryAccount account_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<StreamMemory>> streams_;

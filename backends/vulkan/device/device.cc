@@ -1,18 +1,23 @@
 #include "backends/vulkan/device/device.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "backends/vulkan/device/kernel_times.h"
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/pipelines.h"
+#include "backends/vulkan/driver/tiles.h"
+#include "base/settings.h"
 #include "compile/codegen/group_memo.h"
 
 namespace burn::backends::vulkan {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kAllocationUnit = 256;  // bytes, of DeviceFacts::max_allocation
 
 // The first type, of those that are marked, with all of these properties and none of those.
 std::optional<std::uint32_t> find_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t marked,
@@ -45,10 +50,25 @@ Result<VkDevice> make_device(const Adapter& adapter) {
   features.features.shaderInt64 = VK_TRUE;
   features.features.shaderInt16 = VK_TRUE;
   features.features.shaderFloat64 = adapter.facts.has_f64 ? VK_TRUE : VK_FALSE;
+  const auto& facts = adapter.facts;
+  std::vector<const char*> extensions;
+  tiles::MatrixFeatures of_matrices{.cooperativeMatrix = VK_TRUE};
+  tiles::BFloat16Features of_bf16{.shaderBFloat16Type = VK_TRUE, .shaderBFloat16CooperativeMatrix = VK_TRUE};
+  if (facts.has_f16_tiles || facts.has_bf16_tiles) {
+    of_12.shaderFloat16 = VK_TRUE;
+    of_12.pNext = &of_matrices;
+    extensions.push_back(tiles::kMatrixExtension);
+  }
+  if (facts.has_bf16_tiles) {
+    of_matrices.pNext = &of_bf16;
+    extensions.push_back(tiles::kBFloat16Extension);
+  }
   const VkDeviceCreateInfo info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                 .pNext = &features,
                                 .queueCreateInfoCount = 1,
-                                .pQueueCreateInfos = &queue};
+                                .pQueueCreateInfos = &queue,
+                                .enabledExtensionCount = static_cast<std::uint32_t>(extensions.size()),
+                                .ppEnabledExtensionNames = extensions.data()};
   VkDevice device = VK_NULL_HANDLE;
   BURN_RETURN_IF_ERROR(
       check(instance_functions().CreateDevice(adapter.handle, &info, nullptr, &device), "opening the device"));
@@ -63,10 +83,20 @@ Device::Device(int index, Adapter adapter, VkDevice device)
       device_(device),
       vk_(device),
       buffers_(std::make_unique<DeviceMemory>()),
-      groups_(std::make_unique<compile::GroupMemo>()) {}
+      groups_(std::make_unique<compile::GroupMemo>()),
+      times_(std::make_unique<KernelTimes>()) {}
 
-Result<std::shared_ptr<Device>> Device::open(int index) {
+DeviceLimits DeviceLimits::from_environment() {
+  DeviceLimits limits;
+  if (const auto bytes = numeric_setting(Setting::device_memory); bytes && *bytes > 0) limits.memory = *bytes;
+  return limits;
+}
+
+Result<std::shared_ptr<Device>> Device::open(int index, const DeviceLimits& limits) {
   BURN_TRY(auto adapter, adapter_at(index));
+  adapter.memory_bytes = std::min(adapter.memory_bytes, limits.memory);
+  auto& most = adapter.facts.max_allocation;
+  most = std::min({most, limits.allocation, adapter.memory_bytes}) / kAllocationUnit * kAllocationUnit;
   BURN_TRY(auto* const handle, make_device(adapter));
   std::shared_ptr<Device> device(new Device(index, std::move(adapter), handle));
   BURN_RETURN_IF_ERROR(device->start());
@@ -92,14 +122,17 @@ Status Device::start() {
   memory_ = std::make_unique<Pages>(
       device_, vk_,
       Pages::Kind{.type = *own,
-                  .page_bytes = std::clamp<std::uint64_t>(heap / 64, 16 * kMiB, 256 * kMiB) / kMiB * kMiB,
-                  .max_bytes = adapter_.max_allocation,
+                  .page_bytes = std::min(std::clamp<std::uint64_t>(heap / 64, 16 * kMiB, 256 * kMiB) / kMiB * kMiB,
+                                         adapter_.facts.max_allocation),
+                  .max_bytes = adapter_.facts.max_allocation,
+                  .limit_bytes = adapter_.memory_bytes,
                   .name = "the device's memory"});
   host_pages_ = std::make_unique<Pages>(device_, vk_,
                                         Pages::Kind{.type = *seen,
                                                     .is_mapped = true,
                                                     .page_bytes = 16 * kMiB,
                                                     .max_bytes = adapter_.max_allocation,
+                                                    .limit_bytes = std::numeric_limits<std::uint64_t>::max(),
                                                     .name = "host memory"});
   BURN_TRY(pipelines_, Pipelines::open(*this));
   return {};
@@ -107,6 +140,7 @@ Status Device::start() {
 
 Device::~Device() {
   if (queue_) vk_.DeviceWaitIdle(device_);
+  fmt::print(stderr, "{}", times_->text());
   pipelines_.reset();
   memory_.reset();
   host_pages_.reset();
@@ -128,8 +162,9 @@ Status Device::submit(VkCommandBuffer commands, VkSemaphore timeline, std::uint6
 }
 
 Status Device::note(VkResult result, const char* what) {
-  if (result == VK_ERROR_DEVICE_LOST) is_lost_ = true;
-  return check(result, what);
+  if (result != VK_ERROR_DEVICE_LOST) return check(result, what);
+  is_lost_ = true;
+  return lost().with_context(what);
 }
 
 Status Device::lost() const {

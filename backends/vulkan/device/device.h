@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,13 +18,22 @@ class GroupMemo;
 namespace burn::backends::vulkan {
 
 class DeviceMemory;
+class KernelTimes;
 class Pipelines;
+
+// How much of a device may be used, in bytes, beside what its driver allows.
+struct DeviceLimits {
+  std::uint64_t allocation = std::numeric_limits<std::uint64_t>::max();  // at once
+  std::uint64_t memory = std::numeric_limits<std::uint64_t>::max();      // at one time: BURN_DEVICE_MEMORY
+
+  static DeviceLimits from_environment();
+};
 
 // Thread-safe.
 class Device {
  public:
   // Errors: FAILED_PRECONDITION with what is missing.
-  static Result<std::shared_ptr<Device>> open(int index);
+  static Result<std::shared_ptr<Device>> open(int index, const DeviceLimits& limits);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
   ~Device();
@@ -38,6 +49,7 @@ class Device {
   DeviceMemory& buffers() { return *buffers_; }  // of streams
   Pipelines& pipelines() { return *pipelines_; }
   compile::GroupMemo& groups() { return *groups_; }
+  KernelTimes& times() { return *times_; }
 
   // Hands commands to the queue, which signals that the timeline has come to `value` when they are done. Errors: as
   // check()'s.
@@ -62,6 +74,7 @@ class Device {
   std::unique_ptr<DeviceMemory> buffers_;
   std::unique_ptr<Pipelines> pipelines_;
   std::unique_ptr<compile::GroupMemo> groups_;
+  std::unique_ptr<KernelTimes> times_;
   std::atomic<bool> is_lost_ = false;
 };
 

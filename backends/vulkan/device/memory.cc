@@ -55,7 +55,9 @@ Result<VulkanBufferPtr> StreamMemory::allocate(std::size_t bytes) {
     return resource_exhausted(fmt::format("out of memory: {} bytes are more than any device has", bytes));
   Piece piece;
   if (bytes > 0) {
-    BURN_TRY(piece, take(block_size_of(bytes, kSmallest)));
+    // A size of block may be above what the device allocates where the bytes are not.
+    const auto most = timeline_->device().facts().max_allocation;
+    BURN_TRY(piece, take(bytes > most ? bytes : std::min<std::size_t>(block_size_of(bytes, kSmallest), most)));
   }
   timeline_->device().buffers().account().take(bytes);
   return std::make_shared<VulkanBuffer>(shared_from_this(), piece, bytes);

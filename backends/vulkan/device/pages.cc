@@ -56,9 +56,12 @@ Result<Piece> Pages::take(std::uint64_t bytes) {
   for (const auto& page : pages_) {
     if (auto piece = take_from(*page, bytes)) return *piece;
   }
-  // What is as large as half a page has a page of its own, which goes when it comes back.
-  BURN_TRY(auto* const page, add_page(bytes > kind_.page_bytes / 2 ? bytes : kind_.page_bytes));
-  return *take_from(*page, bytes);
+  // What is as large as half a page has a page of its own, which goes when it comes back; so does what is asked for
+  // where there is no memory for a page.
+  auto page = add_page(bytes > kind_.page_bytes / 2 ? bytes : kind_.page_bytes);
+  if (page.status().code() == StatusCode::resource_exhausted && bytes <= kind_.page_bytes / 2) page = add_page(bytes);
+  if (!page.ok()) return page.status();
+  return *take_from(**page, bytes);
 }
 
 void Pages::give_back(const Piece& piece) {
@@ -96,6 +99,11 @@ std::uint64_t Pages::page_bytes() const {
 }
 
 Result<Page*> Pages::add_page(std::uint64_t bytes) {
+  if (bytes > kind_.limit_bytes || bytes_ > kind_.limit_bytes - bytes)
+    return resource_exhausted(
+        fmt::format("out of memory: {} bytes of {} are wanted, {} are allocated by now, {} are the most (the device's, "
+                    "or BURN_DEVICE_MEMORY)",
+                    bytes, kind_.name, bytes_, kind_.limit_bytes));
   auto page = std::make_unique<Page>();
   const auto buffer = buffer_of(bytes);
   BURN_RETURN_IF_ERROR(check(vk_.CreateBuffer(device_, &buffer, nullptr, &page->buffer), "making a buffer"));

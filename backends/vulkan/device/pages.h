@@ -41,8 +41,9 @@ class Pages {
     std::uint32_t type = 0;  // of memory, by Vulkan's number
     bool is_mapped = false;
     std::uint64_t page_bytes = 0;
-    std::uint64_t max_bytes = 0;  // of an allocation
-    const char* name = "";        // "device memory"
+    std::uint64_t max_bytes = 0;    // of an allocation
+    std::uint64_t limit_bytes = 0;  // of all pages
+    const char* name = "";          // "device memory"
   };
   Pages(VkDevice device, const DeviceFunctions& vk, const Kind& kind) : device_(device), vk_(vk), kind_(kind) {}
   Pages(const Pages&) = delete;

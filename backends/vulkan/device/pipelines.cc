@@ -13,6 +13,7 @@
 #include "base/settings.h"
 #include "base/thread.h"
 #include "compile/codegen/dialects/spirv.h"
+#include "compile/codegen/kernel/unroll.h"
 
 namespace burn::backends::vulkan {
 namespace {
@@ -25,6 +26,16 @@ std::string hash_of(std::string_view bytes) {
   std::string text(kHashBytes, '\0');
   std::memcpy(text.data(), &hash, kHashBytes);
   return text;
+}
+
+// Whether a driver's data begin as those of this device's driver do (VkPipelineCacheHeaderVersionOne).
+bool is_of_driver(std::string_view data, const Adapter& adapter) {
+  VkPipelineCacheHeaderVersionOne header{};
+  if (data.size() < sizeof header) return false;
+  std::memcpy(&header, data.data(), sizeof header);
+  return header.headerSize >= sizeof header && header.headerSize <= data.size() &&
+         header.headerVersion == VK_PIPELINE_CACHE_HEADER_VERSION_ONE && header.vendorID == adapter.vendor &&
+         header.deviceID == adapter.device && std::ranges::equal(header.pipelineCacheUUID, adapter.cache_uuid);
 }
 
 std::uint64_t shared_bytes_of(const compile::kernel::Kernel& kernel) {
@@ -110,7 +121,7 @@ Result<VkPipeline> Pipelines::make(const compile::kernel::Kernel& kernel) const 
   if (const auto bytes = shared_bytes_of(kernel); bytes > device_.adapter().max_shared_bytes)
     return unimplemented(fmt::format("Vulkan: a kernel of {} bytes of shared memory; {} has {}", bytes,
                                      device_.adapter().name, device_.adapter().max_shared_bytes));
-  const auto words = compile::print_spirv(kernel, facts);
+  const auto words = compile::print_spirv(facts.has_limited_loops ? compile::kernel::unrolled(kernel) : kernel, facts);
   const VkShaderModuleCreateInfo code{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                       .codeSize = words.size() * sizeof(std::uint32_t),
                                       .pCode = words.data()};
@@ -137,7 +148,7 @@ std::string Pipelines::file_name() const {
   return fmt::format("{:016x}.vkcache", hash);
 }
 
-// Empty where there is none, or one that was cut or changed: drivers trust what they are given.
+// Empty where there is none, or one that was cut or changed or is another driver's: drivers trust what they are given.
 std::string Pipelines::load() const {
   const std::string root = cache_folder();
   if (root.empty()) return {};
@@ -148,7 +159,7 @@ std::string Pipelines::load() const {
   }
   if (kept->size() < kHashBytes) return {};
   auto data = kept->substr(kHashBytes);
-  return kept->starts_with(hash_of(data)) ? data : std::string();
+  return kept->starts_with(hash_of(data)) && is_of_driver(data, device_.adapter()) ? data : std::string();
 }
 
 void Pipelines::save() {

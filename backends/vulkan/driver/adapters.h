@@ -18,6 +18,9 @@ struct Adapter {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   std::string name, driver;  // "NVIDIA H100 80GB HBM3"; "NVIDIA 580.159.3"
   std::array<std::uint8_t, 16> uuid{};
+  // What the driver's caches of pipelines begin with.
+  std::uint32_t vendor = 0, device = 0;
+  std::array<std::uint8_t, 16> cache_uuid{};
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
   std::uint32_t api = 0;               // VK_MAKE_API_VERSION()
   std::string missing;                 // what it lacks to be used; empty: nothing
@@ -26,6 +29,8 @@ struct Adapter {
   std::uint64_t max_allocation = 0;    // bytes
   std::uint32_t max_blocks[3] = {};    // of a grid
   std::uint32_t max_shared_bytes = 0;  // of a block
+  std::string matrices;                // that a subgroup multiplies with sums of f32: "16x16x16 f16, 16x16x16 bf16"
+  double tick_ns = 1;                  // of the device's clock
   // Optional features; those that are needed are there if nothing is missing.
   bool has_int8 = false, has_int16 = false, has_f16 = false, has_memory_budget = false;
   compile::DeviceFacts facts;

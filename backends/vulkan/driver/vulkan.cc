@@ -6,10 +6,13 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "base/settings.h"
+
 namespace burn::backends::vulkan {
 namespace {
 
 struct Loaded {
+  PFN_vkGetInstanceProcAddr find = nullptr;
   InstanceFunctions functions;
   VkInstance instance = VK_NULL_HANDLE;
   std::uint32_t version = VK_API_VERSION_1_0;
@@ -23,12 +26,14 @@ constexpr const char* kNoDriver =
     "to name files that are there";
 
 Status load() {
-  void* const library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+  const auto chosen = setting(Setting::vulkan_loader);
+  void* const library = dlopen(chosen.empty() ? "libvulkan.so.1" : chosen.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return failed_precondition(fmt::format("Vulkan: the loader is not there (Debian's package libvulkan1): {}",
                                            dlerror()));  // NOLINT(concurrency-mt-unsafe): glibc keeps one per thread
   const auto find = reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
-  if (!find) return failed_precondition("Vulkan: libvulkan.so.1 has no vkGetInstanceProcAddr");
+  if (!find) return failed_precondition("Vulkan: the loader has no vkGetInstanceProcAddr");
+  loaded.find = find;
 #define FN(name) loaded.functions.name = reinterpret_cast<PFN_vk##name>(find(nullptr, "vk" #name));
   BURN_VULKAN_GLOBAL(FN)
 #undef FN
@@ -69,6 +74,7 @@ const Status& load_vulkan() {
 
 const InstanceFunctions& instance_functions() { return loaded.functions; }
 VkInstance vulkan_instance() { return loaded.instance; }
+PFN_vkVoidFunction find_instance_function(const char* name) { return loaded.find(loaded.instance, name); }
 std::uint32_t loader_version() { return loaded.version; }
 
 const char* name_of(VkResult result) {

@@ -20,7 +20,7 @@ class VulkanBackend final : public Backend {
   std::string_view name() const override { return name_; }
   bool computes_on_host() const override { return device_->adapter().is_cpu(); }
   Limits limits() const override {
-    return {.max_buffer_bytes = device_->adapter().max_allocation, .memory_bytes = device_->adapter().memory_bytes};
+    return {.max_buffer_bytes = device_->facts().max_allocation, .memory_bytes = device_->adapter().memory_bytes};
   }
 
   MemoryStats memory() const override {
@@ -79,13 +79,18 @@ std::string describe(const Adapter& adapter) {
       ", tensors up to {:.0f} MiB, {} threads and {} bytes of shared memory a block, subgroups of {}, f64: {}",
       static_cast<double>(adapter.max_allocation) / kMiB, facts.max_threads, adapter.max_shared_bytes,
       facts.subgroup_size, facts.has_f64 ? "yes" : "no");
+  line += fmt::format(", matrix units: {}", adapter.matrices.empty() ? "none" : adapter.matrices);
   return line;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_vulkan_backend(int index) {
-  BURN_TRY(auto device, Device::open(index));
+  return open_vulkan_backend(index, DeviceLimits::from_environment());
+}
+
+Result<std::unique_ptr<Backend>> open_vulkan_backend(int index, const DeviceLimits& limits) {
+  BURN_TRY(auto device, Device::open(index, limits));
   return std::unique_ptr<Backend>(std::make_unique<VulkanBackend>(std::move(device)));
 }
 

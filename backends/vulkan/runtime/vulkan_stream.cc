@@ -25,6 +25,7 @@ VulkanStream::VulkanStream(std::shared_ptr<Timeline> timeline, std::unique_ptr<C
       sink_(std::move(sink)),
       memory_(timeline_->device().buffers().open_stream(timeline_)),
       commands_(std::move(commands)),
+      arena_(timeline_->device().facts().max_allocation),
       completions_(timeline_),
       recordings_(std::make_unique<Recordings>(timeline_, *commands_, *memory_, *host_, completions_,
                                                !is_off(Setting::graphs))) {}
@@ -32,7 +33,7 @@ VulkanStream::VulkanStream(std::shared_ptr<Timeline> timeline, std::unique_ptr<C
 VulkanStream::~VulkanStream() {
   (void)timeline_->wait(timeline_->submitted());
   recordings_.reset();
-  arena_ = nullptr;
+  arena_.clear();
   memory_->close();
 }
 

@@ -7,6 +7,7 @@
 #include "backends/interrupt.h"
 #include "backends/vulkan/device/host_memory.h"
 #include "backends/vulkan/device/memory.h"
+#include "backends/vulkan/runtime/arena.h"
 #include "backends/vulkan/runtime/command_buffers.h"
 #include "backends/vulkan/runtime/completions.h"
 #include "backends/vulkan/runtime/recordings.h"
@@ -37,8 +38,6 @@ class VulkanStream final : public Stream {
   Result<RunResult> try_run(const std::shared_ptr<Executable>& executable, RunArgs& args);
   // Fills in what inputs that failed would have been.
   Status stand_in_for_failed(const VulkanExecutable& program, RunArgs& args);
-  // Memory that every run uses in turn: it grows to what the largest program wants.
-  Result<VkDeviceAddress> arena_of(std::size_t bytes);
   Status copy(const Piece& from, const Piece& to, std::size_t bytes);
 
   // Words of Commits that depend on reports of runs which the device has not done yet: what clears them (the word as an
@@ -51,18 +50,16 @@ class VulkanStream final : public Stream {
   static Commits bind(const VulkanExecutable& program, const RunArgs& args);
   // Writes a run's table (TableLayout), and behind it the records of words to clear, at `at`; on the device it is to
   // lie at `table`. `found`: where checks report; null: nowhere.
-  static void write_table(const VulkanExecutable& program, const RunArgs& args, const std::vector<BufferPtr>& outputs,
-                          VkDeviceAddress arena, const Commits& bound, const SharedBlock* found, VkDeviceAddress table,
-                          std::byte* at);
+  void write_table(const VulkanExecutable& program, const RunArgs& args, const std::vector<BufferPtr>& outputs,
+                   const Commits& bound, const SharedBlock* found, VkDeviceAddress table, std::byte* at) const;
   // Enqueues a run. `found`: where its checks report, null where there are none.
   Status launch(const std::shared_ptr<Executable>& executable, const RunArgs& args,
-                const std::vector<BufferPtr>& outputs, VkDeviceAddress arena, SharedBlock* found,
-                const std::vector<bool>& left_out);
+                const std::vector<BufferPtr>& outputs, SharedBlock* found, const std::vector<bool>& left_out);
 
   // A run with collectives, which the host performs between its parts: waits for the device before each. Where one
   // fails, all outputs do. Errors: why the run ended before it began; others do not wait for it then.
   Status launch_in_groups(const VulkanExecutable& program, const RunArgs& args, RunResult& result,
-                          const std::vector<BufferPtr>& outputs, VkDeviceAddress arena, SharedBlock* found);
+                          const std::vector<BufferPtr>& outputs, SharedBlock* found);
   // Takes part in all collectives of a program that is not run, so that no other member waits.
   void take_part_without(const VulkanExecutable& program, const RunArgs& args, const Status& why);
   // A copy after what was recorded before, which what is recorded later sees.
@@ -76,7 +73,7 @@ class VulkanStream final : public Stream {
   const FailureSink sink_;
   const std::shared_ptr<StreamMemory> memory_;
   const std::unique_ptr<CommandBuffers> commands_;
-  VulkanBufferPtr arena_;
+  Arena arena_;
   Interrupt interrupt_;
   Completions completions_;
   std::unique_ptr<Recordings> recordings_;

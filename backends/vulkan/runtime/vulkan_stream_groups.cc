@@ -72,8 +72,7 @@ Piece VulkanStream::piece_of(const VulkanExecutable& program, const RunArgs& arg
       piece = vulkan(outputs[index]).piece();
       break;
     default:
-      piece = arena_->piece();
-      piece.offset += static_cast<std::uint64_t>(program.lowered().arena.offsets[index]);
+      piece = arena_.at(static_cast<std::uint64_t>(program.lowered().arena.offsets[index]));
       break;
   }
   piece.offset += static_cast<std::uint64_t>(address.offset);
@@ -103,8 +102,7 @@ void VulkanStream::take_part_without(const VulkanExecutable& program, const RunA
 }
 
 Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const RunArgs& args, RunResult& result,
-                                      const std::vector<BufferPtr>& outputs, VkDeviceAddress arena,
-                                      SharedBlock* found) {
+                                      const std::vector<BufferPtr>& outputs, SharedBlock* found) {
   const InterruptScope scope(&interrupt_);
   interrupt_.begin_run(args.time_limit);
   for (const auto* node : program.collectives()) {
@@ -119,7 +117,7 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
     take_part_without(program, args, missing);
     return missing;
   }
-  write_table(program, args, outputs, arena, bound, found, (*table)->address(), (*staging)->bytes().data());
+  write_table(program, args, outputs, bound, found, (*table)->address(), (*staging)->bytes().data());
 
   Status failure;                        // of the first collective that failed, or of the device
   std::shared_ptr<SharedBlock> arrived;  // the result of the collective before
@@ -139,7 +137,7 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
         recorder.copy_table((*staging)->piece(), (*table)->piece(), bytes);
         recorder.clear_words(program, bound.clears.size());
       }
-      recorder.add_levels(part.levels, {});
+      recorder.add_levels(program, part.levels, {});
       recorder.copy_reports(program);
       if (part.collective)
         copy_beside(commands, piece_of(program, args, outputs, part.collective->operand), operand->piece(),

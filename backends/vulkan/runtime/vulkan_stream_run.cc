@@ -38,19 +38,19 @@ Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& execu
       },
       [this](const BufferPtr& input) { return vulkan(input).memory() == memory_.get(); });
   const auto& lowered = program.lowered();
-  auto arena = arena_of(lowered.arena.bytes);
+  const auto arena = arena_.reserve(*memory_, lowered.arena.bytes);
   const bool is_in_groups = !program.collectives().empty();
   if (!lowered.commits.empty() || is_in_groups) {  // all of it or nothing
     const auto none = std::ranges::find(buffers, nullptr);
     Status missing;
     if (none != buffers.end()) missing = *result.failures[static_cast<std::size_t>(none - buffers.begin())];
-    if (!arena.ok()) missing = ir::at_node(arena.status(), program.program().nodes.back());
+    if (!arena.ok()) missing = ir::at_node(arena, program.program().nodes.back());
     if (!missing.ok() && is_in_groups) take_part_without(program, args, missing);
     if (!missing.ok()) return missing;
   }
   const auto left_out = fail_without_memory(program, buffers, result);
   if (!arena.ok()) {
-    const auto why = std::make_shared<const Status>(ir::at_node(arena.status(), program.program().nodes.back()));
+    const auto why = std::make_shared<const Status>(ir::at_node(arena, program.program().nodes.back()));
     for (auto& failure : result.failures) {
       if (!failure) failure = why;
     }
@@ -66,9 +66,9 @@ Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& execu
       std::ranges::fill(found->bytes(), std::byte{0});
     }
     if (program.collectives().empty())
-      BURN_RETURN_IF_ERROR(launch(executable, args, buffers, *arena, found.get(), left_out));
+      BURN_RETURN_IF_ERROR(launch(executable, args, buffers, found.get(), left_out));
     else
-      BURN_RETURN_IF_ERROR(launch_in_groups(program, args, result, buffers, *arena, found.get()));
+      BURN_RETURN_IF_ERROR(launch_in_groups(program, args, result, buffers, found.get()));
     result.outputs = buffers;
     std::shared_ptr<Report> report;
     if (found) {
@@ -108,14 +108,6 @@ Status VulkanStream::stand_in_for_failed(const VulkanExecutable& program, RunArg
   return {};
 }
 
-Result<VkDeviceAddress> VulkanStream::arena_of(std::size_t bytes) {
-  if (!arena_ || arena_->size() < bytes) {
-    arena_ = nullptr;  // what runs still use of it is given to this stream alone
-    BURN_TRY(arena_, memory_->allocate(bytes));
-  }
-  return arena_->address();
-}
-
 // Of a Commit what is known by now is in its word; what the device has yet to find clears it there.
 VulkanStream::Commits VulkanStream::bind(const VulkanExecutable& program, const RunArgs& args) {
   Commits bound{.words = program.binding_words(args)};
@@ -146,16 +138,16 @@ VulkanStream::Commits VulkanStream::bind(const VulkanExecutable& program, const 
 }
 
 void VulkanStream::write_table(const VulkanExecutable& program, const RunArgs& args,
-                               const std::vector<BufferPtr>& outputs, VkDeviceAddress arena, const Commits& bound,
-                               const SharedBlock* found, VkDeviceAddress table, std::byte* at) {
+                               const std::vector<BufferPtr>& outputs, const Commits& bound, const SharedBlock* found,
+                               VkDeviceAddress table, std::byte* at) const {
   std::vector<compile::DeviceAddress> inputs, made;
   for (const auto& input : args.inputs) inputs.push_back(vulkan(input).address());
   for (const auto& output : outputs) made.push_back(output ? vulkan(output).address() : 0);
   compile::Bindings bindings;
   bindings.inputs = inputs;
   bindings.outputs = made;
-  bindings.blocks = program.lowered().arena.offsets;
-  bindings.arena = arena;
+  const auto blocks = arena_.addresses(program.lowered().arena.offsets);
+  bindings.blocks = blocks;
   bindings.bindings = table + program.table().bindings;
   bindings.failures = table + program.table().failures;
   program.write_arguments(bindings, at);
@@ -172,14 +164,13 @@ void VulkanStream::write_table(const VulkanExecutable& program, const RunArgs& a
 }
 
 Status VulkanStream::launch(const std::shared_ptr<Executable>& executable, const RunArgs& args,
-                            const std::vector<BufferPtr>& outputs, VkDeviceAddress arena, SharedBlock* found,
+                            const std::vector<BufferPtr>& outputs, SharedBlock* found,
                             const std::vector<bool>& left_out) {
   const auto& program = static_cast<const VulkanExecutable&>(*executable);
   if (program.does_nothing()) return {};
   const auto bound = bind(program, args);
   BURN_TRY(auto recording, recordings_->take(program, left_out, bound.clears.size()));
-  write_table(program, args, outputs, arena, bound, found, recording.table->address(),
-              recording.staging->bytes().data());
+  write_table(program, args, outputs, bound, found, recording.table->address(), recording.staging->bytes().data());
   const bool is_for_one_run = !left_out.empty() || !bound.clears.empty();
   BURN_RETURN_IF_ERROR(recordings_->submit(executable, std::move(recording), is_for_one_run));
   if (!bound.reports.empty()) completions_.add([reports = bound.reports](const Status&) {});

@@ -93,6 +93,24 @@ TEST_F(VulkanStreams, GridsBeyondTheDevicesLimitAreFolded) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Mesa's llvmpipe ends the loops of a thread after 65,535 rounds in all (compile/codegen/kernel/unroll.h).
+TEST_F(VulkanStreams, LongSumsAreWhole) {
+  constexpr std::int64_t kCount = 200'000;
+  ir::ProgramBuilder builder;
+  const auto row = builder.add_input({DType::f32, {1, kCount}});
+  const auto column = value_or_throw(builder.add(ir::Permute{{1, 0}}, std::vector{row}, {"test.cc", 1}));
+  const auto product = value_or_throw(builder.add(ir::MatMul{}, std::vector{row, column}, {"test.cc", 2}));
+  const auto sum = value_or_throw(builder.add(ir::Reduce{ir::ReduceFn::sum, {1}}, std::vector{row}, {"test.cc", 3}));
+  const auto scan = value_or_throw(builder.add(ir::Scan{ir::ReduceFn::sum, 1}, std::vector{row}, {"test.cc", 4}));
+  const auto last =
+      value_or_throw(builder.add(ir::Slice{{0, kCount - 1}, {1, 1}, {1, 1}}, std::vector{scan}, {"test.cc", 5}));
+  const auto executable = value_or_throw(device().compile(builder.finish({product, sum, last})));
+  RunArgs args;
+  args.inputs.push_back(upload(std::vector<float>(kCount, 1.0F)));
+  const auto result = value_or_throw(device().run(executable, std::move(args)));
+  for (const auto& output : result.outputs) EXPECT_EQ(first(output), static_cast<float>(kCount));
+}
+
 TEST_F(VulkanStreams, ATensorAboveTheDriversLimitIsRefusedWithTheNumbers) {
   const auto most = device().backend().limits().max_buffer_bytes;
   ir::ProgramBuilder builder;

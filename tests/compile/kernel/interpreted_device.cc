@@ -1,8 +1,11 @@
 #include "tests/compile/kernel/interpreted_device.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
+#include <span>
 
+#include "compile/codegen/kernel/unroll.h"
 #include "compile/codegen/kernels/kernel_target.h"
 #include "compile/codegen/kernels/lower.h"
 #include "compile/lower/program_emitter.h"
@@ -31,7 +34,7 @@ class Run {
     for (const auto& input : inputs) {
       const auto content = reference::to_bytes(input);
       inputs_.push_back(bytes_of(content.size()));
-      std::memcpy(inputs_.back().data(), content.data(), content.size());
+      std::ranges::copy(std::as_bytes(std::span{content}), reinterpret_cast<std::byte*>(inputs_.back().data()));
       add(inputs_.back(), content.size());
     }
     for (std::size_t k = 0; k < program.outputs.size(); ++k) {
@@ -82,7 +85,7 @@ class Run {
       std::memcpy(&word, parameters.data() + offset, sizeof word);
       now.arguments.push_back(word);
     }
-    interpret(kernel, now, &memory_);
+    interpret(facts_.has_limited_loops ? compile::kernel::unrolled(kernel) : kernel, now, &memory_);
   }
 
   void fill(const compile::Fill& fill) {

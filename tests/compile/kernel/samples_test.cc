@@ -16,7 +16,11 @@ namespace {
 
 // A GPU, and a CPU that plays one.
 compile::DeviceFacts facts_of(bool slow_barriers) {
-  return {.multiprocessors = 4, .shared_bytes = 65536, .subgroup_size = 8, .has_slow_barriers = slow_barriers};
+  return {.multiprocessors = 4,
+          .shared_bytes = 65536,
+          .subgroup_size = 8,
+          .has_limited_loops = slow_barriers,
+          .has_slow_barriers = slow_barriers};
 }
 
 std::vector<std::string> op_names() {

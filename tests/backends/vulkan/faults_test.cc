@@ -1,0 +1,357 @@
+// What is missing or fails beneath the Vulkan backend: each a clear error, and nothing lost beside. The loader of these
+// tests (faulty_loader/) does what it is told to, over any driver, lavapipe included; skipped where there is none.
+#include "tests/backends/vulkan/faulty_loader/faults.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <xxhash.h>
+
+#include "backends/vulkan/driver/adapters.h"
+#include "backends/vulkan/runtime/vulkan_backend.h"
+#include "base/error.h"
+#include "base/settings.h"
+#include "tests/backends/test_device.h"
+#include "tests/support/temp_folder.h"
+
+namespace burn::backends::vulkan {
+namespace {
+
+using ir::DType;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// y = exp(x) + c, of n numbers; other constants are other kernels.
+ir::Program shifted_exp(std::int64_t n, double c = 1, DType dtype = DType::f32) {
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input({dtype, {n}});
+  const auto e = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::exp}, std::vector{x}, {"model.cc", 41}));
+  const auto one = value_or_throw(builder.add(ir::Constant{.dtype = dtype, .real = c}, {}, {"model.cc", 42}));
+  const auto all = value_or_throw(builder.add(ir::Expand{{n}}, std::vector{one}, {"model.cc", 42}));
+  return builder.finish(
+      {value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::add}, std::vector{e, all}, {"model.cc", 43}))});
+}
+
+class VulkanFaults : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    faults().clear();
+    if (const auto there = usable_adapters(); !there.ok()) GTEST_SKIP() << there.status().message();
+  }
+  void TearDown() override { faults().clear(); }
+
+  static testing::VulkanFaults& faults() { return testing::vulkan_faults(); }
+
+  // A device of its own for each test.
+  testing::TestDevice& device() {
+    if (!device_) device_.emplace(std::shared_ptr<Backend>(value_or_throw(open_vulkan_backend(0))));
+    return *device_;
+  }
+  BufferPtr upload(std::size_t count) {
+    return value_or_throw(device().stream().upload(SharedBytes::own(std::vector<float>(count, 0.0F))));
+  }
+  // Of a program of one input and one output; a failure of the output is the result.
+  Result<float> first_of(const std::shared_ptr<Executable>& executable, BufferPtr input) {
+    RunArgs args;
+    args.inputs.push_back(std::move(input));
+    BURN_TRY(auto result, device().run(executable, std::move(args)));
+    if (!result.failures.empty() && result.failures[0]) return *result.failures[0];
+    float number = 0;
+    BURN_TRY(const auto bytes, device().download(result.outputs[0], sizeof number));
+    std::memcpy(&number, bytes.data(), sizeof number);
+    return number;
+  }
+
+  std::optional<testing::TestDevice> device_;
+};
+
+// --- what is found -----------------------------------------------------------------------------------------------
+
+// In a process of its own: the loader is opened once in each.
+void print_adapters(const char* variable, const char* text) {
+  ::setenv(variable, text, 1);  // NOLINT(concurrency-mt-unsafe): no other thread runs
+  const auto adapters = usable_adapters();
+  std::fputs((adapters.ok() ? "found devices" : adapters.status().message()).c_str(), stderr);
+  std::_Exit(adapters.ok() ? 1 : 0);
+}
+
+class VulkanLoader : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(VulkanLoader, ThatIsNotThereIsNamed) {
+  EXPECT_EXIT(print_adapters("BURN_VULKAN_LOADER", "/nowhere/libvulkan.so.1"), ::testing::ExitedWithCode(0),
+              "the loader is not there .Debian's package libvulkan1.: /nowhere/libvulkan.so.1");
+}
+
+TEST_F(VulkanLoader, ThatIsAnotherLibraryIsRefused) {
+  EXPECT_EXIT(print_adapters("BURN_VULKAN_LOADER", "libm.so.6"), ::testing::ExitedWithCode(0),
+              "has no vkGetInstanceProcAddr");
+}
+
+TEST_F(VulkanLoader, WithoutADriverSaysWhatToInstall) {
+  EXPECT_EXIT(print_adapters("VK_DRIVER_FILES", "/nowhere/icd.json"), ::testing::ExitedWithCode(0),
+              "no driver starts: install .*libX11.*VK_DRIVER_FILES");
+}
+
+TEST_F(VulkanLoader, WithADriverFileThatPointsNowhereSaysSo) {
+  const test::TempFolder folder;
+  const auto file = folder.path() / "icd.json";
+  std::ofstream(file) << R"({"file_format_version": "1.0.0",
+                             "ICD": {"library_path": "/nowhere/libdriver.so", "api_version": "1.3.0"}})";
+  EXPECT_EXIT(print_adapters("VK_DRIVER_FILES", file.c_str()), ::testing::ExitedWithCode(0), "no driver starts");
+}
+
+TEST_F(VulkanFaults, ADriverOfVulkan12IsNamedWithItsVersion) {
+  faults().api = VK_MAKE_API_VERSION(0, 1, 2, 131);
+  const auto opened = open_vulkan_backend(0);
+  EXPECT_EQ(opened.status().code(), StatusCode::failed_precondition);
+  EXPECT_THAT(opened.status().message(), HasSubstr("its driver speaks Vulkan 1.2, 1.3 is needed"));
+}
+
+TEST_F(VulkanFaults, ADeviceWithoutAddressesOrTimelineSemaphoresIsNamedWithBoth) {
+  faults().lacks_addresses = faults().lacks_timelines = true;
+  const auto opened = open_vulkan_backend(0);
+  EXPECT_EQ(opened.status().code(), StatusCode::failed_precondition);
+  EXPECT_THAT(opened.status().message(), AllOf(HasSubstr("addresses of buffers (bufferDeviceAddress)"),
+                                               HasSubstr("timeline semaphores (timelineSemaphore)")));
+}
+
+TEST_F(VulkanFaults, AnIndexBeyondTheDevicesIsAnsweredWithWhatThereIs) {
+  faults().devices = 1;
+  const auto opened = open_vulkan_backend(7);
+  EXPECT_EQ(opened.status().code(), StatusCode::not_found);
+  EXPECT_THAT(opened.status().message(),
+              AllOf(HasSubstr("\"vulkan:7\""), HasSubstr("vulkan:0 is "), HasSubstr("vulkan:1 is ")));
+  // By a name that several have.
+  const auto name = value_or_throw(usable_adapters()).front().name;
+  EXPECT_THAT(find_adapter(name).status().message(), HasSubstr(fmt::format("\"vulkan:{}\" is 2 devices", name)));
+}
+
+// --- what a device lacks -----------------------------------------------------------------------------------------
+
+TEST_F(VulkanFaults, WhatIsF64IsRefusedByNameAndCallSiteWhereThereIsNone) {
+  faults().lacks_f64 = true;
+  const auto refused = device().compile(shifted_exp(10, 1, DType::f64));
+  EXPECT_EQ(refused.status().code(), StatusCode::unimplemented);
+  EXPECT_THAT(refused.status().message(), AllOf(HasSubstr("f64"), HasSubstr("model.cc:4")));
+  // Also what becomes f64.
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input({DType::f32, {4}});
+  const auto wide = value_or_throw(builder.add(ir::Cast{DType::f64}, std::vector{x}, {"model.cc", 77}));
+  const auto cast = device().compile(builder.finish({wide}));
+  EXPECT_EQ(cast.status().code(), StatusCode::unimplemented);
+  EXPECT_THAT(cast.status().message(), AllOf(HasSubstr("f64"), HasSubstr("model.cc:77")));
+  // f32 is computed all the same.
+  EXPECT_EQ(*first_of(value_or_throw(device().compile(shifted_exp(10))), upload(10)), 2.0F);
+}
+
+// --- memory --------------------------------------------------------------------------------------------------------
+
+TEST_F(VulkanFaults, MemoryThatRunsOutInARunFailsTheRunAndTheNextOneWorks) {
+  constexpr std::size_t kCount = std::size_t{48} << 20;  // more than a page has
+  const auto executable = value_or_throw(device().compile(shifted_exp(kCount)));
+  auto input = upload(kCount);
+  faults().allocations = 0;
+  const auto failed = first_of(executable, input);
+  EXPECT_EQ(failed.status().code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(failed.status().message(), AllOf(HasSubstr("out of memory: 201326592 bytes"),
+                                               HasSubstr("out of device memory"), HasSubstr("model.cc:4")));
+  faults().allocations = -1;
+  EXPECT_EQ(*first_of(executable, input), 2.0F);
+}
+
+TEST_F(VulkanFaults, MemoryThatRunsOutInAPipelineFailsTheProgramAndTheNextOneWorks) {
+  device();
+  faults().pipelines = 0;
+  const auto failed = device().compile(shifted_exp(100, 5));
+  EXPECT_EQ(failed.status().code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(failed.status().message(), HasSubstr("compiling a kernel: out of host memory"));
+  faults().pipelines = -1;
+  EXPECT_EQ(*first_of(value_or_throw(device().compile(shifted_exp(100, 5))), upload(100)), 6.0F);
+}
+
+TEST_F(VulkanFaults, MemoryThatRunsOutInRecordingFailsTheRunAndTheNextOneWorks) {
+  const auto executable = value_or_throw(device().compile(shifted_exp(100)));
+  const auto input = upload(100);
+  faults().recordings = 0;
+  const auto failed = first_of(executable, input);
+  EXPECT_EQ(failed.status().code(), StatusCode::resource_exhausted);
+  faults().recordings = -1;
+  EXPECT_EQ(*first_of(executable, input), 2.0F);
+}
+
+// --- a device that is lost, or does not answer
+// -------------------------------------------------------------------------
+
+TEST_F(VulkanFaults, ADeviceThatIsLostFailsWhatWasUnderWayAndCanBeOpenedAgain) {
+  const auto executable = value_or_throw(device().compile(shifted_exp(100)));
+  const auto input = upload(100);
+  EXPECT_EQ(*first_of(executable, input), 2.0F);
+  faults().submissions = 0;
+  const auto failed = first_of(executable, input);
+  EXPECT_EQ(failed.status().code(), StatusCode::unavailable);
+  EXPECT_THAT(failed.status().message(), HasSubstr("lost"));
+  const auto name = value_or_throw(usable_adapters()).front().name;
+  for (const auto& status : {device().backend().health(), device().compile(shifted_exp(7)).status(),
+                             device().backend().open_stream({}).status(), first_of(executable, input).status()}) {
+    EXPECT_EQ(status.code(), StatusCode::unavailable);
+    EXPECT_THAT(status.message(), AllOf(HasSubstr(name), HasSubstr("lost"), HasSubstr("open it again")));
+  }
+  device_.reset();
+  faults().submissions = -1;
+  EXPECT_TRUE(device().backend().health().ok());
+  EXPECT_EQ(*first_of(value_or_throw(device().compile(shifted_exp(100))), upload(100)), 2.0F);
+}
+
+TEST_F(VulkanFaults, ADeviceThatDoesNotAnswerHoldsNoOtherThreadThanItsOwn) {
+  const auto executable = value_or_throw(device().compile(shifted_exp(100)));
+  RunArgs args;
+  args.inputs.push_back(upload(100));
+  device().synchronize();
+  faults().is_stuck = true;
+  const auto result = value_or_throw(device().run(executable, std::move(args)));  // enqueues
+  std::atomic<bool> is_done = false;
+  device().stream().download(result.outputs[0], sizeof(float),
+                             [&](const SharedBytes&, const Failure&) { is_done = true; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(is_done);
+  faults().is_stuck = false;
+  device().synchronize();
+  EXPECT_TRUE(is_done);
+}
+
+// --- two sessions
+// ------------------------------------------------------------------------------------------------------
+
+TEST_F(VulkanFaults, TwoStreamsOfOneQueueKeepTheirNumbersApart) {
+  const std::shared_ptr<Backend> backend = value_or_throw(open_vulkan_backend(0));
+  const auto work = [&](double c, int& wrong) {
+    testing::TestDevice mine(backend);
+    const auto executable = value_or_throw(mine.compile(shifted_exp(1000, c)));
+    for (int k = 0; k < 50; ++k) {
+      RunArgs args;
+      args.inputs.push_back(value_or_throw(mine.stream().upload(SharedBytes::own(std::vector<float>(1000, 0.0F)))));
+      const auto result = value_or_throw(mine.run(executable, std::move(args)));
+      if (k % 5 != 0) continue;
+      float number = 0;
+      std::memcpy(&number, value_or_throw(mine.download(result.outputs[0], sizeof number)).data(), sizeof number);
+      wrong += number == static_cast<float>(1 + c) ? 0 : 1;
+    }
+  };
+  int wrong[2] = {};
+  std::thread other([&] { work(10, wrong[0]); });
+  work(20, wrong[1]);
+  other.join();
+  EXPECT_EQ(wrong[0] + wrong[1], 0);
+}
+
+TEST_F(VulkanFaults, AStreamThatEndsWithRecordingsInFlightGivesItsMemoryBack) {
+  const std::shared_ptr<Backend> backend = value_or_throw(open_vulkan_backend(0));
+  {
+    testing::TestDevice mine(backend);
+    const auto executable = value_or_throw(mine.compile(shifted_exp(1 << 16)));
+    auto input = value_or_throw(mine.stream().upload(SharedBytes::own(std::vector<float>(1 << 16, 0.0F))));
+    for (int k = 0; k < 64; ++k) {
+      RunArgs args;
+      args.inputs.push_back(input);
+      EXPECT_TRUE(mine.run(executable, std::move(args)).ok());
+    }
+  }
+  backend->trim(0, std::chrono::milliseconds(0));
+  EXPECT_EQ(backend->memory().in_use, 0u);
+  EXPECT_EQ(backend->memory().reserved, 0u);
+}
+
+// --- the cache of pipelines ----------------------------------------------------------------------------------------
+
+class VulkanPipelineCache : public VulkanFaults {
+ protected:
+  void SetUp() override {
+    VulkanFaults::SetUp();
+    override_setting(Setting::cache_home, folder_.path().string());
+  }
+  void TearDown() override {
+    device_.reset();
+    override_setting(Setting::cache_home, "");
+    VulkanFaults::TearDown();
+  }
+
+  void use_and_close() {
+    EXPECT_EQ(*first_of(value_or_throw(device().compile(shifted_exp(100, 3))), upload(100)), 4.0F);
+    device_.reset();
+  }
+  std::filesystem::path file() const {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path()))
+      if (entry.path().extension() == ".vkcache") return entry.path();
+    return {};
+  }
+  static std::string content(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  // As the backend writes it: a hash of the driver's data before them.
+  static std::string with_hash(const std::string& data) {
+    const auto hash = XXH3_128bits(data.data(), data.size());
+    return std::string(reinterpret_cast<const char*>(&hash), sizeof hash) + data;
+  }
+  static void write(const std::filesystem::path& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  static constexpr std::size_t kSmallest = 48;  // bytes: the hash, and the header of the driver's data
+  test::TempFolder folder_;
+};
+
+TEST_F(VulkanPipelineCache, ThatIsCutOrChangedOrOfAnotherDriverIsMadeAnew) {
+  use_and_close();
+  const auto path = file();
+  ASSERT_FALSE(path.empty());
+  const auto good = content(path);
+  ASSERT_GE(good.size(), kSmallest);
+  // Behind the hash: 4 bytes each of header size, version, vendor, device, then the driver's UUID.
+  auto of_another_driver = good.substr(16);
+  of_another_driver[16] = static_cast<char>(of_another_driver[16] ^ 1);
+  auto too_long_a_header = good.substr(16);
+  too_long_a_header[3] = '\x7f';
+  auto changed = good;
+  changed.back() = static_cast<char>(changed.back() ^ 1);
+  for (const auto& bad :
+       {std::string(), good.substr(0, 7), good.substr(0, good.size() / 2), changed, with_hash(of_another_driver),
+        with_hash(too_long_a_header), with_hash("hostile"), std::string(1 << 20, '\xff')}) {
+    write(path, bad);
+    use_and_close();
+    EXPECT_GE(content(path).size(), kSmallest);
+    EXPECT_NE(content(path), bad);
+  }
+}
+
+// As a full disk: no file may grow.
+TEST_F(VulkanPipelineCache, ThatCannotBeWrittenIsLeftOut) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  EXPECT_EQ(*first_of(value_or_throw(device().compile(shifted_exp(100, 3))), upload(100)), 4.0F);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+  device_.reset();  // writes it
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_TRUE(file().empty()) << file();
+  use_and_close();
+  EXPECT_GE(content(file()).size(), kSmallest);
+}
+
+}  // namespace
+}  // namespace burn::backends::vulkan
