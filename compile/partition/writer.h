@@ -140,7 +140,7 @@ class Writer {
   std::vector<std::vector<MeshForm>> inputs_wanted_, values_wanted_;  // each form once
   std::vector<ir::Ref> pending_;                                      // values that are written, but not in all forms
   // What is written where it is first read, by the value that it gives: nodes, and sums that were made in a wider dtype
-  // and have no value of their own in the one that is wanted.
+  // and have no value of their own in the dtype that is wanted.
   std::map<std::uint32_t, std::size_t> waiting_;
   std::map<std::uint32_t, Written> narrowings_;
   ir::CallSite site_;  // of the node that is written
