@@ -38,7 +38,7 @@ proto::HostTensor zeros(const ir::TensorType& type) {
 
 // A wide session that has what the program takes, the batch split.
 struct Session {
-  router::SessionCore core{{.members = kMembers}};
+  router::SessionCore core{{.mesh = {.data = kMembers}}};
   router::Outbox out;
   std::shared_ptr<const ir::Program> program = layers_program();
   proto::Run run{.program = 1};

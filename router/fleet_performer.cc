@@ -47,8 +47,8 @@ std::uint64_t runs_between_checks() {
   return parse_number<std::uint64_t>(setting(Setting::check_replicas)).value_or(0);
 }
 
-CoreOptions core_options(const FleetOptions& options, int members) {
-  return {.members = members,
+CoreOptions core_options(const FleetOptions& options) {
+  return {.mesh = options.mesh,
           .home = static_cast<int>(options.home),
           .weights = options.weights,
           .max_tensors = options.quotas.tensors,
@@ -63,8 +63,8 @@ FleetPerformer::FleetPerformer(FleetOptions options)
     : quotas_(options.quotas),
       group_timeout_(options.group_timeout),
       home_(static_cast<int>(options.home)),
-      members_(std::move(options.members), std::move(options.names)),
-      core_(core_options(options, members_.count())),
+      members_(std::move(options.members), std::move(options.names), options.mesh),
+      core_(core_options(options)),
       budget_(std::make_shared<Budget>(options.quotas.tensor_bytes)),
       checks_every_(runs_between_checks()) {
   info_ = describe(members_, quotas_);
@@ -166,9 +166,9 @@ void FleetPerformer::run(const proto::Run& run) {
 // A run that one member could not do at all has ended the group, so that the others do not wait for it. What was sent
 // before fails with it; from here on there is a new group.
 void FleetPerformer::restore_group() {
-  if (members_.group_stands(group_timeout_)) return;
+  if (members_.groups_stand(group_timeout_)) return;
   std::ranges::move(members_.settle(), std::back_inserter(carried_));
-  if (auto status = members_.form_group(group_timeout_); !status.ok()) {
+  if (auto status = members_.form_groups(group_timeout_); !status.ok()) {
     has_failed_ = true;
     carried_.push_back(status.with_context("the workers do not connect to each other"));
   }
@@ -194,7 +194,7 @@ void FleetPerformer::write(WriteCall& call) {
 // For the first mark; of a fleet of one there is nothing to be done.
 Status FleetPerformer::widen() {
   if (core_.is_wide() || members_.count() == 1) return {};
-  BURN_RETURN_IF_ERROR(members_.form_group(group_timeout_).with_context("the workers do not connect to each other"));
+  BURN_RETURN_IF_ERROR(members_.form_groups(group_timeout_).with_context("the workers do not connect to each other"));
   return core_.widen(outbox_);
 }
 

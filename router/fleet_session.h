@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/partition/layout.h"
 #include "proto/served_session.h"
 #include "serving/quotas.h"
 
@@ -15,12 +16,13 @@ struct FleetOptions {
   std::vector<std::unique_ptr<proto::Session>> members;  // sessions on the workers, which are this session's alone
   std::vector<std::string> names;                        // of the workers, for errors: their URLs
   std::vector<double> weights;                           // of their parts of a batch; empty: equal ones
+  compile::partition::Mesh mesh;                         // of the members, in their order
   std::size_t home = 0;                                  // the member on which the session lives until a batch comes
   serving::Quotas quotas;
   std::chrono::milliseconds group_timeout{10'000};  // for the workers to connect to each other
 };
 
-// Requires: at least one member, and a name for each.
+// Requires: as many members as the mesh has, at least one, and a name for each.
 std::unique_ptr<proto::ServedSession> make_fleet_session(FleetOptions options);
 
 }  // namespace burn::router

@@ -1,5 +1,6 @@
 #include "router/members.h"
 
+#include <algorithm>
 #include <future>
 #include <utility>
 
@@ -9,9 +10,22 @@
 
 namespace burn::router {
 
-Members::Members(std::vector<std::unique_ptr<proto::Session>> sessions, std::vector<std::string> names)
+Members::Members(std::vector<std::unique_ptr<proto::Session>> sessions, std::vector<std::string> names,
+                 const compile::partition::Mesh& mesh)
     : sessions_(std::move(sessions)), names_(std::move(names)) {
-  for (const auto& session : sessions_) members_.push_back(session.get());
+  for (const auto axis : compile::partition::kMeshAxes) {
+    if (mesh.size(axis) == 1) continue;
+    for (int first = 0; first < count(); ++first) {
+      if (mesh.rank(axis, first) != 0) continue;
+      Group group;
+      group.formed.group = static_cast<std::uint32_t>(compile::partition::group_of(axis));
+      for (int rank = 0; rank < mesh.size(axis); ++rank) {
+        group.numbers.push_back(first + rank * (axis == ir::MeshAxis::data ? mesh.model : 1));
+        group.members.push_back(&session(group.numbers.back()));
+      }
+      groups_.push_back(std::move(group));
+    }
+  }
 }
 
 Status Members::send(proto::Session& session, MemberCall& call) {
@@ -41,14 +55,19 @@ Status Members::send(std::vector<Outgoing>&& calls) {
   return refused;
 }
 
-Status Members::form_group(std::chrono::milliseconds timeout) {
-  group_.epoch = ++epoch_;
-  const auto failed = proto::form_group(members_, group_, timeout);
-  return failed.why.ok() ? Status{} : failed.why.with_context(fmt::format("member {}", failed.member));
+Status Members::form_groups(std::chrono::milliseconds timeout) {
+  ++epoch_;
+  for (auto& [numbers, members, formed] : groups_) {
+    formed.epoch = epoch_;
+    const auto failed = proto::form_group(members, formed, timeout);
+    if (!failed.why.ok()) return failed.why.with_context(fmt::format("member {}", numbers[failed.member]));
+  }
+  return {};
 }
 
-bool Members::group_stands(std::chrono::milliseconds timeout) {
-  return proto::check_group(members_, group_, timeout).why.ok();
+bool Members::groups_stand(std::chrono::milliseconds timeout) {
+  return std::ranges::all_of(
+      groups_, [&](const Group& group) { return proto::check_group(group.members, group.formed, timeout).why.ok(); });
 }
 
 std::vector<Status> Members::settle() {
@@ -77,8 +96,10 @@ void Members::lose(int member, const Status& why) {
     lost_ = Status{StatusCode::unavailable, fmt::format("worker {} is lost: {}", name(member), why.message())};
   }
   if (epoch_ == 0) return;
-  for (int other = 0; other < count(); ++other) {
-    if (other != member) session(other).abort_group(group_.group, epoch_, lost());
+  for (const auto& group : groups_) {
+    for (const auto other : group.numbers) {
+      if (other != member) session(other).abort_group(group.formed.group, epoch_, lost());
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "compile/partition/layout.h"
 #include "proto/group_forming.h"
 #include "proto/session.h"
 #include "router/core/outbox.h"
@@ -18,7 +19,9 @@ namespace burn::router {
 // Calls come from one thread, but for lost() and abandon().
 class Members {
  public:
-  Members(std::vector<std::unique_ptr<proto::Session>> sessions, std::vector<std::string> names);
+  // Requires: as many sessions and names as the mesh has members.
+  Members(std::vector<std::unique_ptr<proto::Session>> sessions, std::vector<std::string> names,
+          const compile::partition::Mesh& mesh);
 
   int count() const { return static_cast<int>(sessions_.size()); }
   proto::Session& session(int member) { return *sessions_[static_cast<std::size_t>(member)]; }
@@ -27,11 +30,12 @@ class Members {
   // Each member gets its calls in order. A member that takes one no more is lost. Errors: what a member first refused,
   // with its name; it goes on.
   Status send(std::vector<Outgoing>&& calls);
-  // Makes all members one group (ir/ops/collectives.h), in which they can run collectives, instead of one that they
-  // were before. Errors: what a member said, or DEADLINE_EXCEEDED, with its rank.
-  Status form_group(std::chrono::milliseconds timeout);
-  // Whether every member says that the group stands: a run that could not be done has ended it.
-  bool group_stands(std::chrono::milliseconds timeout);
+  // Makes the members groups (ir/ops/collectives.h), in which they can run collectives, one for each row and column of
+  // the mesh, instead of those that they were before. Errors: what a member said, or DEADLINE_EXCEEDED, with its
+  // number.
+  Status form_groups(std::chrono::milliseconds timeout);
+  // Whether every member says that its groups stand: a run that could not be done has ended them.
+  bool groups_stand(std::chrono::milliseconds timeout);
   // Waits until every member has done what it was told. The failures that they have not told of before.
   std::vector<Status> settle();
 
@@ -47,9 +51,13 @@ class Members {
 
   const std::vector<std::unique_ptr<proto::Session>> sessions_;
   const std::vector<std::string> names_;
-  std::vector<proto::Session*> members_;  // the sessions
-  proto::FormedGroup group_;
-  std::atomic<std::uint64_t> epoch_ = 0;  // group_'s; 0: there was none yet
+  struct Group {
+    std::vector<int> numbers;  // of its members, by rank
+    std::vector<proto::Session*> members;
+    proto::FormedGroup formed;
+  };
+  std::vector<Group> groups_;
+  std::atomic<std::uint64_t> epoch_ = 0;  // of the groups; 0: there were none yet
   mutable std::mutex mutex_;
   Status lost_;
 };

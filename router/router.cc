@@ -39,11 +39,10 @@ RouterHost::Members make_members(const RouterOptions& options) {
 
 std::shared_ptr<RouterHost> make_host(const RouterOptions& options) {
   auto members = make_members(options);
-  auto mesh = value_or_throw(parse_mesh(options.mesh, members.size()));
+  const auto mesh = value_or_throw(parse_mesh(options.mesh, members.size()));
   auto admission = std::make_shared<daemon::AdmissionControl>(daemon::credentials_of(options.service),
                                                               daemon::ResourceLimits::sessions(options.service));
-  return std::make_shared<RouterHost>(std::move(members), std::move(mesh), options.service.session_lease,
-                                      std::move(admission));
+  return std::make_shared<RouterHost>(std::move(members), mesh, options.service.session_lease, std::move(admission));
 }
 
 // A session has a connection to each worker.

@@ -10,6 +10,7 @@
 #include "daemon/log.h"
 #include "daemon/status_session.h"
 #include "ir/catalogue.h"
+#include "ir/ops/collectives.h"
 #include "router/fleet_session.h"
 #include "router/pass_through.h"
 #include "router/version.h"
@@ -31,11 +32,11 @@ void lower(std::uint64_t& limit, std::uint64_t other) { limit = std::min(limit, 
 
 }  // namespace
 
-RouterHost::RouterHost(Members members, Mesh mesh, std::chrono::seconds lease,
+RouterHost::RouterHost(Members members, compile::partition::Mesh mesh, std::chrono::seconds lease,
                        std::shared_ptr<daemon::AdmissionControl> admission)
     : Host(lease, std::move(admission)),
       members_(std::move(members)),
-      mesh_(std::move(mesh)),
+      mesh_(mesh),
       devices_{std::string{kFleet}},
       readiness_(unavailable("this router is not connected to its workers yet")) {
   for (const auto& member : members_) devices_.push_back(member->name());
@@ -169,7 +170,15 @@ std::unique_ptr<proto::ServedSession> RouterHost::open_least_loaded() {
 }
 
 std::unique_ptr<proto::ServedSession> RouterHost::open_fleet() const {
-  FleetOptions options;
+  if (std::max(mesh_.data, mesh_.model) > ir::kMaxMembers) {
+    return daemon::make_refused_session(Status{
+        StatusCode::failed_precondition,
+        fmt::format(
+            "a session on all {} workers needs a mesh: an axis has at most {} (--mesh data=N,model=M); devices 1 "
+            "to {} and {} are one worker each",
+            members_.size(), ir::kMaxMembers, members_.size(), kLeastLoaded)});
+  }
+  FleetOptions options{.mesh = mesh_};
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const auto& member = members_[k];
     if (auto health = member->health(); !health.ok()) return daemon::make_refused_session(std::move(health));

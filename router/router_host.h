@@ -19,7 +19,7 @@ class RouterHost final : public daemon::Host {
  public:
   using Members = std::vector<std::shared_ptr<Member>>;
   // Requires: at least one member, with names of their own.
-  RouterHost(Members members, Mesh mesh, std::chrono::seconds lease,
+  RouterHost(Members members, compile::partition::Mesh mesh, std::chrono::seconds lease,
              std::shared_ptr<daemon::AdmissionControl> admission);
 
   const Members& members() const { return members_; }
@@ -46,7 +46,7 @@ class RouterHost final : public daemon::Host {
   Status readiness() const;
 
   const Members members_;
-  const Mesh mesh_;
+  const compile::partition::Mesh mesh_;
   std::vector<std::string> devices_;
   std::atomic<std::size_t> turn_ = 0;  // of members with the same load
 

@@ -1,15 +1,21 @@
 #include "router/worker_spec.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/parse_number.h"
+#include "ir/enums.h"
+#include "ir/ops/collectives.h"
 #include "net/dial/connect.h"
 
 namespace burn::router {
 namespace {
+
+using compile::partition::kMeshAxes;
 
 // Nothing: the text is no number.
 std::optional<double> parse_real(std::string_view text) {
@@ -53,10 +59,13 @@ std::string member_name(const std::string& url) {
   return endpoint.device == 0 ? name : fmt::format("{}/{}", name, endpoint.device);
 }
 
-Result<Mesh> parse_mesh(std::string_view text, std::size_t workers) {
-  if (text.empty()) return Mesh{{"data", workers}};
-  Mesh mesh;
-  std::size_t product = 1;
+Result<compile::partition::Mesh> parse_mesh(std::string_view text, std::size_t workers) {
+  compile::partition::Mesh mesh;
+  if (text.empty()) {
+    mesh.data = static_cast<int>(workers);
+    return mesh;
+  }
+  int sizes[] = {0, 0};
   for (auto rest = text;;) {
     const auto comma = rest.find(',');
     const auto part = rest.substr(0, comma);
@@ -66,15 +75,22 @@ Result<Mesh> parse_mesh(std::string_view text, std::size_t workers) {
     if (!size || *size == 0 || equals == 0)
       return bad_mesh(text, fmt::format("\"{}\" is no axis; one is data=4", part));
     const auto name = part.substr(0, equals);
-    if (name != "data") return bad_mesh(text, fmt::format("there is no axis \"{}\"; the only axis is data", name));
-    if (!mesh.empty()) return bad_mesh(text, "the axis data is there twice");
-    mesh.push_back({std::string{name}, *size});
-    product *= *size;
+    const auto axis = std::ranges::find_if(kMeshAxes, [&](ir::MeshAxis axis) { return ir::name(axis) == name; });
+    if (axis == std::end(kMeshAxes))
+      return bad_mesh(text, fmt::format("there is no axis \"{}\"; the axes are data and model", name));
+    auto& of_axis = sizes[static_cast<std::size_t>(*axis)];
+    if (of_axis > 0) return bad_mesh(text, fmt::format("the axis {} is there twice", name));
+    if (*size > static_cast<std::uint32_t>(ir::kMaxMembers)) {
+      return bad_mesh(text, fmt::format("an axis has at most {} workers; with data and model there is room for {}",
+                                        ir::kMaxMembers, ir::kMaxMembers * ir::kMaxMembers));
+    }
+    of_axis = static_cast<int>(*size);
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }
-  if (product != workers)
-    return bad_mesh(text, fmt::format("it has room for {} workers; there are {}", product, workers));
+  mesh = {.data = std::max(sizes[0], 1), .model = std::max(sizes[1], 1)};
+  if (static_cast<std::size_t>(mesh.members()) != workers)
+    return bad_mesh(text, fmt::format("it has room for {} workers; there are {}", mesh.members(), workers));
   return mesh;
 }
 

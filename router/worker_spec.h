@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "compile/partition/layout.h"
 
 namespace burn::router {
 
@@ -22,15 +23,9 @@ Result<WorkerSpec> parse_worker(std::string_view text);
 // another device than the worker's first. Requires: a URL that net::parse_url() takes.
 std::string member_name(const std::string& url);
 
-// How workers are arranged: "data=4". Empty text: one axis, "data", along which all of them are. Errors:
-// INVALID_ARGUMENT for what is no mesh, for one that does not multiply to `workers`, and for an axis that is not
-// "data".
-struct MeshAxis {
-  std::string name;
-  std::size_t size = 1;
-  friend bool operator==(const MeshAxis&, const MeshAxis&) = default;
-};
-using Mesh = std::vector<MeshAxis>;
-Result<Mesh> parse_mesh(std::string_view text, std::size_t workers);
+// How workers are arranged: "data=4", or "data=2,model=2", where those next to each other are along "model". Empty
+// text: one axis, "data", along which all of them are. Errors: INVALID_ARGUMENT for what is no mesh, for one that does
+// not multiply to `workers`, for an axis that is neither, and for one that is longer than a group (ir::kMaxMembers).
+Result<compile::partition::Mesh> parse_mesh(std::string_view text, std::size_t workers);
 
 }  // namespace burn::router

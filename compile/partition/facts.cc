@@ -2,7 +2,7 @@
 
 namespace burn::compile::partition {
 
-Facts::Facts(const ir::Program& program)
+Facts::Facts(const ir::Program& program, std::optional<ir::MeshAxis> axis)
     : is_zero(program.values.size()),
       tells_commit(program.values.size()),
       stands(program.values.size(), kNone),
@@ -22,10 +22,12 @@ Facts::Facts(const ir::Program& program)
       is_zero[v] = of(is_zero, operands[0]);
       tells_commit[v] = of(tells_commit, operands[0]);
     } else if (const auto* place = std::get_if<ir::Place>(&node.op)) {
-      placed[v] = static_cast<std::int32_t>(place->axis);
+      const bool counts = !axis || place->mesh == *axis;
+      if (counts) placed[v] = static_cast<std::int32_t>(place->axis);
       if (operands[0].is_input()) continue;
       const auto placing = static_cast<std::size_t>(operands[0].index());
       stands[v] = stands[placing];
+      if (!counts) placed[v] = placed[placing];
       if (stands[v] != kNone) placed[placing] = placed[v];
     } else if (const auto* function = std::get_if<ir::Pointwise>(&node.op)) {
       note_beside(program, operands);

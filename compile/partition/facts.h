@@ -20,7 +20,8 @@ struct Facts {
   std::vector<std::int32_t> placed;  // the axis of a Place, of it and of such choices before and behind it; -1: none
   std::vector<std::optional<ir::Ref>> beside;  // with what of its shape it is first read by a pointwise op
 
-  explicit Facts(const ir::Program& program);
+  // A Place counts that is of this axis; none: all of them do.
+  explicit Facts(const ir::Program& program, std::optional<ir::MeshAxis> axis = std::nullopt);
 
  private:
   void note_beside(const ir::Program& program, std::span<const ir::Ref> operands);

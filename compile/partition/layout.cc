@@ -58,6 +58,23 @@ ir::TensorType part_of(const ir::TensorType& whole, const Layout& layout, int me
   return part;
 }
 
+std::string to_string(const MeshLayout& layout) {
+  if (layout.model.is_whole()) return to_string(layout.data);
+  return fmt::format("{}, {} along model", to_string(layout.data), to_string(layout.model));
+}
+
+Status check_layout(const ir::TensorType& whole, const MeshLayout& layout, const Mesh& mesh) {
+  for (const auto axis : kMeshAxes) BURN_RETURN_IF_ERROR(check_layout(whole, layout.along(axis), mesh.size(axis)));
+  if (layout.data.is_whole() || layout.data.dim != layout.model.dim) return {};
+  return invalid_argument(
+      fmt::format("{} divides dim {} of {} along both axes", to_string(layout), layout.data.dim, to_string(whole)));
+}
+
+ir::TensorType part_of(const ir::TensorType& whole, const MeshLayout& layout, const Mesh& mesh, int member) {
+  return part_of(part_of(whole, layout.data, mesh.rank(ir::MeshAxis::data, member)), layout.model,
+                 mesh.rank(ir::MeshAxis::model, member));
+}
+
 ir::Dims sizes_of(const Bounds& bounds) {
   ir::Dims sizes;
   for (std::size_t k = 0; k + 1 < bounds.size(); ++k) sizes.push_back(bounds[k + 1] - bounds[k]);

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "ir/ops/axes.h"
+#include "ir/ops/moves.h"
 #include "ir/shape.h"
 
 namespace burn::compile::partition {
@@ -40,6 +41,39 @@ ir::TensorType part_of(const ir::TensorType& whole, const Layout& layout, int me
 
 // The sizes of the parts.
 ir::Dims sizes_of(const Bounds& bounds);
+
+// How members are arranged: in rows along "data", each of which has as many along "model". Member d * model + m is the
+// d-th and the m-th. A mesh of one axis has size 1 along the other.
+struct Mesh {
+  int data = 1, model = 1;
+
+  int members() const { return data * model; }
+  int size(ir::MeshAxis axis) const { return axis == ir::MeshAxis::data ? data : model; }
+  int rank(ir::MeshAxis axis, int member) const { return axis == ir::MeshAxis::data ? member / model : member % model; }
+  friend bool operator==(const Mesh&, const Mesh&) = default;
+};
+inline constexpr ir::MeshAxis kMeshAxes[] = {ir::MeshAxis::data, ir::MeshAxis::model};
+
+// Of the group of a session (ir/ops/collectives.h) whose members are those along an axis.
+constexpr std::int64_t group_of(ir::MeshAxis axis) { return axis == ir::MeshAxis::data ? 0 : 1; }
+
+// A layout along each axis of a mesh. They are of two dims, where both are splits: a member has what both leave it.
+struct MeshLayout {
+  Layout data, model;
+
+  MeshLayout() = default;
+  MeshLayout(Layout along_data) : data(std::move(along_data)) {}  // NOLINT: as a mesh of one axis has it
+  MeshLayout(Layout along_data, Layout along_model) : data(std::move(along_data)), model(std::move(along_model)) {}
+
+  const Layout& along(ir::MeshAxis axis) const { return axis == ir::MeshAxis::data ? data : model; }
+  bool is_whole() const { return data.is_whole() && model.is_whole(); }
+  friend bool operator==(const MeshLayout&, const MeshLayout&) = default;
+};
+std::string to_string(const MeshLayout& layout);  // as of a layout; "split 0 at 0 2 4, split 1 at 0 3 6 along model"
+
+// As of layouts. Two splits of one dim are INVALID_ARGUMENT, too.
+Status check_layout(const ir::TensorType& whole, const MeshLayout& layout, const Mesh& mesh);
+ir::TensorType part_of(const ir::TensorType& whole, const MeshLayout& layout, const Mesh& mesh, int member);
 
 // Layouts and a third way, within a program: each member has a value of the whole's shape, and all of them combined,
 // by `fn`, are the whole value.

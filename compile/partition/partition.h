@@ -18,7 +18,7 @@ struct Partitioned {
   // (ir/ops/collectives.h), which all of them have in the same order. Members with equal parts of everything may have
   // equal programs.
   std::vector<std::shared_ptr<const ir::Program>> members;
-  std::vector<Layout> outputs;
+  std::vector<MeshLayout> outputs;
   std::vector<Conversion> conversions;  // the collectives, in their order
 };
 
@@ -30,8 +30,15 @@ struct Partitioned {
 // Results are those of the program but for the order in which sums are rounded. A value that is whole has the same bits
 // on all members. A program for one member is the given one.
 //
-// Errors: INVALID_ARGUMENT for layouts that do not fit, a number of members that is not 1 to ir::kMaxMembers, and a
-// program that has collectives (with its call site); those of ir::ProgramBuilder.
+// Collectives between the members of a row along an axis are of that axis' group (group_of): a member is in one group
+// for each axis. A Place is of the axis that it names; in a mesh without "model" all of them are of "data".
+//
+// Errors: INVALID_ARGUMENT for layouts that do not fit, a number of members along an axis that is not 1 to
+// ir::kMaxMembers, and a program that has collectives (with its call site); those of ir::ProgramBuilder.
+Result<Partitioned> partition(const ir::Program& program, std::span<const MeshLayout> inputs, const Mesh& mesh,
+                              std::span<const std::optional<MeshLayout>> wanted = {});
+
+// On a mesh of one axis.
 Result<Partitioned> partition(const ir::Program& program, std::span<const Layout> inputs, int members,
                               std::span<const std::optional<Layout>> wanted = {});
 

@@ -6,6 +6,7 @@
 
 #include "compile/partition/exact.h"
 #include "compile/partition/facts.h"
+#include "compile/partition/other_axis.h"
 #include "ir/node_errors.h"
 
 namespace burn::compile::partition {
@@ -22,20 +23,29 @@ bool is_by_element(const ir::Op& op) {
          std::holds_alternative<ir::Place>(op);
 }
 
+// Along one axis of a mesh.
 class Sweep {
  public:
-  Sweep(const ir::Program& program, std::span<const Layout> inputs, int members)
-      : program_(program), members_(members), facts_(program), settled_(program.values.size()) {
-    for (const auto& layout : inputs) plan_.inputs.push_back({Form::of(layout), false, {}});
+  // `other`: the plan along the other axis, if that has been made.
+  Sweep(const ir::Program& program, std::span<const MeshLayout> inputs, const Mesh& mesh, ir::MeshAxis axis,
+        const ProgramPlan* other)
+      : program_(program),
+        axis_(axis),
+        members_(mesh.size(axis)),
+        other_(program, other),
+        facts_(program, mesh.model > 1 ? std::optional{axis} : std::nullopt),
+        settled_(program.values.size()) {
+    for (const auto& layout : inputs) plan_.inputs.push_back({Form::of(layout.along(axis)), false, {}});
     find_hints();
   }
 
-  Result<ProgramPlan> make(std::span<const std::optional<Layout>> wanted) {
+  Result<ProgramPlan> make(std::span<const std::optional<MeshLayout>> wanted) {
     for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
       const auto output = static_cast<std::size_t>(program_.outputs[k].index());
       auto& form = settled_[output].emplace();
       if (auto fixed = fixed_layout(output)) form = Form::of(*std::move(fixed));
-      if (!wanted.empty() && wanted[k]) form = Form::of(*wanted[k]);
+      if (!wanted.empty() && wanted[k]) form = Form::of(wanted[k]->along(axis_));
+      if (!other_.allows(program_.outputs[k], form)) form = Form::whole();
     }
     for (int round = 0; round < kMaxRounds; ++round) {
       is_settling_ = false;
@@ -46,7 +56,9 @@ class Sweep {
       const auto output = program_.outputs[k];
       auto form = plan_.of(output).form;
       if (auto fixed = fixed_layout(static_cast<std::size_t>(output.index()))) form = Form::of(*std::move(fixed));
-      if (!wanted.empty() && wanted[k]) form = Form::of(*wanted[k]);
+      const bool is_wanted = !wanted.empty() && wanted[k];
+      if (is_wanted) form = Form::of(wanted[k]->along(axis_));
+      if (!is_wanted && !other_.allows_output(k, form)) form = Form::whole();
       want(output, form);
       plan_.outputs.push_back(std::move(form));
     }
@@ -71,7 +83,7 @@ class Sweep {
       if (ir::is_collective(node.op))
         return ir::at_node(invalid_argument("is for members of a group, which have programs of their own"), node);
       const auto forms = forms_of(node);
-      auto choice = choose(node, forms, plan_.nodes[n].is_free);
+      auto choice = choose(n, forms, plan_.nodes[n].is_free);
       const auto operands = program_.operands_of(node);
       for (std::size_t i = 0; i < operands.size(); ++i) {
         if (forms.form(i).is_partial && !choice.operands[i].is_partial) settle(operands[i], choice.operands[i]);
@@ -82,6 +94,9 @@ class Sweep {
         value.form = choice.results[k];
         if (value.form.is_partial && settled_[v]) {
           value.form = *settled_[v];
+          value.is_settled = true;
+        } else if (value.form.is_partial && other_.combines_otherwise(n, k, value.form.fn)) {
+          value.form = Form::whole();
           value.is_settled = true;
         }
       }
@@ -95,7 +110,7 @@ class Sweep {
   void settle(ir::Ref ref, const Form& form) {
     auto& settled = settled_[static_cast<std::size_t>(ref.index())];
     if (settled && (settled->is_whole() || *settled == form)) return;
-    settled = settled ? Form::whole() : form;  // read in several
+    settled = settled || !other_.allows(ref, form) ? Form::whole() : form;  // whole: read in several
     is_settling_ = true;
   }
 
@@ -127,6 +142,11 @@ class Sweep {
     }
   }
 
+  // A choice that the other axis leaves.
+  std::optional<Choice> allowed(std::size_t n, std::optional<Choice> choice) const {
+    return choice && other_.allows(n, *choice) ? std::move(choice) : std::nullopt;
+  }
+
   std::optional<Choice> as_hinted(const ir::Node& node, const NodeForms& forms) const {
     const auto operands = program_.operands_of(node);
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -137,12 +157,13 @@ class Sweep {
     return std::nullopt;
   }
 
-  Choice choose(const ir::Node& node, const NodeForms& forms, bool& is_free) const {
+  Choice choose(std::size_t n, const NodeForms& forms, bool& is_free) const {
+    const auto& node = program_.nodes[n];
     if (is_by_element(node.op)) {
       const auto fixed = fixed_layout(node.first_value);
       if (auto kept = !fixed              ? std::nullopt
                       : fixed->is_whole() ? std::optional{forms.whole()}
-                                          : forms.along_result(*fixed))
+                                          : allowed(n, forms.along_result(*fixed)))
         return std::move(*kept);
     }
     const bool is_moved = forms.has_split() || forms.has_partial();
@@ -157,14 +178,14 @@ class Sweep {
         zeros.push_back(!ref.is_input() && facts_.is_zero[static_cast<std::size_t>(ref.index())]);
       if (auto choice = forms.linear(zeros)) return std::move(*choice);
       if (exact && !forms.has_split()) {
-        if (auto choice = as_hinted(node, forms)) return std::move(*choice);
+        if (auto choice = allowed(n, as_hinted(node, forms))) return std::move(*choice);
       }
     }
     if (is_expand(node.op) && forms.has_split() && reads_other_split(node, forms)) {
       is_free = true;
       return forms.whole();
     }
-    return cheapest(forms, exact);
+    return cheapest(n, forms, exact);
   }
 
   // Whether what repeats a split value will be read beside a value that is split otherwise: the small one is gathered
@@ -188,7 +209,7 @@ class Sweep {
   }
 
   // Of the splits that operands have already, and, where these do not serve, of others. The first of equals.
-  Choice cheapest(const NodeForms& forms, bool exact) const {
+  Choice cheapest(std::size_t n, const NodeForms& forms, bool exact) const {
     std::optional<Choice> best;
     const auto consider = [&](std::optional<Choice> choice) {
       if (choice && (!best || cost(forms, *choice) < cost(forms, *best))) best = std::move(choice);
@@ -198,7 +219,7 @@ class Sweep {
     for (std::size_t i = 0; i < forms.operand_count() && examined < kMaxExamined; ++i) {
       if (!forms.form(i).is_split()) continue;
       ++examined;
-      auto choice = forms.along_operand(i, forms.form(i).layout);
+      auto choice = allowed(n, forms.along_operand(i, forms.form(i).layout));
       if (choice && !combines(*choice))
         consider(std::move(choice));
       else if (choice && (!sums || choice->bytes < sums->bytes))
@@ -211,7 +232,7 @@ class Sweep {
       for (std::size_t f = 0; f < forms.factors().size(); ++f) {
         const auto& factor = forms.factors()[f];
         if (ir::combines(factor.kind) == last && factor.size >= members_)
-          consider(forms.along(f, bounds_for(factor.size)));
+          consider(allowed(n, forms.along(f, bounds_for(factor.size))));
       }
     }
     if (!exact && !best) consider(forms.alone());
@@ -236,7 +257,7 @@ class Sweep {
     for (std::size_t n = program_.nodes.size(); n-- > 0;) {
       const auto& node = program_.nodes[n];
       auto& of_node = plan_.nodes[n];
-      if (of_node.is_free) choose_free(node, of_node);
+      if (of_node.is_free) choose_free(n, of_node);
       const auto operands = program_.operands_of(node);
       for (const auto& choice : of_node.choices) {
         for (std::size_t i = 0; i < operands.size(); ++i) want(operands[i], choice.operands[i]);
@@ -244,7 +265,8 @@ class Sweep {
     }
   }
 
-  void choose_free(const ir::Node& node, NodePlan& of_node) const {
+  void choose_free(std::size_t n, NodePlan& of_node) const {
+    const auto& node = program_.nodes[n];
     const bool is_drawn = std::holds_alternative<ir::Random>(node.op) || std::holds_alternative<ir::Scalar>(node.op);
     const auto& wanted = plan_.values[node.first_value].wanted;
     if (wanted.empty() && !is_drawn) return;
@@ -252,7 +274,7 @@ class Sweep {
     // Drawn once, as each draw takes its turn; what repeats a value is no work in any number of forms.
     if (wanted.size() == 1 || (is_expand(node.op) && !wanted.empty())) {
       for (const auto& form : wanted) {
-        auto choice = form.is_split()   ? forms.along_result(form.layout)
+        auto choice = form.is_split()   ? allowed(n, forms.along_result(form.layout))
                       : form.is_whole() ? std::optional{forms.whole()}
                                         : std::nullopt;
         if (!choice) break;
@@ -266,14 +288,18 @@ class Sweep {
 
   // What was settled whole, and is read in one split alone by what is free, is settled so.
   void settle_as_read() {
-    for (auto& value : plan_.values) {
-      if (value.is_settled && value.form.is_whole() && value.wanted.size() == 1 && value.wanted[0].is_split())
+    for (std::size_t v = 0; v < plan_.values.size(); ++v) {
+      auto& value = plan_.values[v];
+      if (value.is_settled && value.form.is_whole() && value.wanted.size() == 1 && value.wanted[0].is_split() &&
+          other_.allows(ir::Ref::value(static_cast<std::int32_t>(v)), value.wanted[0]))
         value.form = value.wanted[0];
     }
   }
 
   const ir::Program& program_;
+  const ir::MeshAxis axis_;
   const int members_;
+  const OtherAxis other_;
   const Facts facts_;
   std::vector<std::optional<Form>> settled_;
   std::vector<std::optional<Layout>> hints_;  // of values
@@ -284,9 +310,15 @@ class Sweep {
 
 }  // namespace
 
-Result<ProgramPlan> make_plan(const ir::Program& program, std::span<const Layout> inputs, int members,
-                              std::span<const std::optional<Layout>> wanted) {
-  return Sweep(program, inputs, members).make(wanted);
+Result<MeshPlan> make_plan(const ir::Program& program, std::span<const MeshLayout> inputs, const Mesh& mesh,
+                           std::span<const std::optional<MeshLayout>> wanted) {
+  MeshPlan plan{mesh, nullptr, nullptr};
+  for (const auto axis : kMeshAxes) {
+    if (mesh.size(axis) == 1) continue;
+    BURN_TRY(auto along, Sweep(program, inputs, mesh, axis, plan.data.get()).make(wanted));
+    (axis == ir::MeshAxis::data ? plan.data : plan.model) = std::make_unique<const ProgramPlan>(std::move(along));
+  }
+  return plan;
 }
 
 }  // namespace burn::compile::partition

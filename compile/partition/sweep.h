@@ -1,6 +1,7 @@
 // Chooses, for each node of a program, in which form it is computed, and in which forms its results are read.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -35,9 +36,18 @@ struct ProgramPlan {
   ValuePlan& of(ir::Ref ref) { return (ref.is_input() ? inputs : values)[static_cast<std::size_t>(ref.index())]; }
 };
 
-// The layouts fit the inputs. `wanted`: of the outputs, or empty. Errors: INVALID_ARGUMENT, with the op and its call
-// site, where the program has collectives already.
-Result<ProgramPlan> make_plan(const ir::Program& program, std::span<const Layout> inputs, int members,
-                              std::span<const std::optional<Layout>> wanted);
+// A plan for each axis of the mesh that has several members; null along one that has not.
+struct MeshPlan {
+  Mesh mesh;
+  std::unique_ptr<const ProgramPlan> data, model;
+
+  const ProgramPlan* along(ir::MeshAxis axis) const { return (axis == ir::MeshAxis::data ? data : model).get(); }
+};
+
+// The layouts fit the inputs, and the mesh has several members. `wanted`: of the outputs, or empty. The plan along
+// "model" is made for what the one along "data" leaves to it. Errors: INVALID_ARGUMENT, with the op and its call site,
+// where the program has collectives already.
+Result<MeshPlan> make_plan(const ir::Program& program, std::span<const MeshLayout> inputs, const Mesh& mesh,
+                           std::span<const std::optional<MeshLayout>> wanted);
 
 }  // namespace burn::compile::partition

@@ -5,17 +5,26 @@
 
 namespace burn::compile::partition {
 
-bool Writer::can_wait(const ir::Node& node, const NodePlan& of_node) const {
+bool Writer::can_wait(std::size_t n) const {
+  const auto& node = program_.nodes[n];
   if (open_buckets_.empty() && waiting_.empty() && narrowings_.empty()) return false;
   const bool is_cheap = std::holds_alternative<ir::Cast>(node.op) || std::holds_alternative<ir::Reshape>(node.op) ||
                         std::holds_alternative<ir::Permute>(node.op);
-  if (!is_cheap || node.effect || of_node.choices.size() != 1) return false;
+  if (!is_cheap || node.effect) return false;
+  MeshChoice choice{nullptr, nullptr};
+  for (const auto axis : kMeshAxes) {
+    const auto* plan = plan_.along(axis);
+    if (!plan) continue;
+    const auto& choices = plan->nodes[n].choices;
+    if (choices.size() != 1) return false;
+    (axis == ir::MeshAxis::data ? choice.data : choice.model) = choices.data();
+  }
   const auto operand = program_.operands_of(node)[0];
   if (operand.is_input()) return false;
   const auto v = static_cast<std::uint32_t>(operand.index());
   if (waiting_.contains(v) || narrowings_.contains(v)) return true;
   return std::ranges::any_of(values_[v], [&](const Written& written) {
-    return written.form == of_node.choices[0].operands[0] && is_of_open_bucket(written);
+    return written.form == choice.operand(0) && is_of_open_bucket(written);
   });
 }
 
@@ -48,9 +57,9 @@ Status Writer::write_narrowing(std::uint32_t value) {
   return {};
 }
 
-std::int64_t Writer::next_bucket(ir::ReduceFn fn, const ir::TensorType& type) {
+std::int64_t Writer::next_bucket(ir::MeshAxis axis, ir::ReduceFn fn, const ir::TensorType& type) {
   const auto bytes = std::max<std::int64_t>(static_cast<std::int64_t>(type.num_bytes()), 1);
-  auto& open = open_buckets_[{fn, type.dtype}];
+  auto& open = open_buckets_[{axis, fn, type.dtype}];
   if (open.number == 0 || open.bytes + bytes > (open.number == 1 ? kFirstBucketBytes : kBucketBytes))
     open = {++buckets_, 0};
   open.bytes += bytes;

@@ -9,6 +9,8 @@
 namespace burn::router {
 
 using compile::partition::Layout;
+using compile::partition::Mesh;
+using compile::partition::MeshLayout;
 
 // A number for a layout; equal layouts have equal numbers.
 using LayoutId = std::uint32_t;
@@ -16,20 +18,20 @@ inline constexpr LayoutId kWhole = 0;  // the same on every member
 
 class Layouts {
  public:
-  Layouts() : layouts_{Layout{}} {}
+  Layouts() : layouts_{MeshLayout{}} {}
 
-  LayoutId id_of(const Layout& layout) {
+  LayoutId id_of(const MeshLayout& layout) {
     for (LayoutId id = 0; id < layouts_.size(); ++id) {
       if (layouts_[id] == layout) return id;
     }
     layouts_.push_back(layout);
     return static_cast<LayoutId>(layouts_.size() - 1);
   }
-  const Layout& operator[](LayoutId id) const { return layouts_[id]; }
+  const MeshLayout& operator[](LayoutId id) const { return layouts_[id]; }
   std::size_t size() const { return layouts_.size(); }
 
  private:
-  std::vector<Layout> layouts_;
+  std::vector<MeshLayout> layouts_;
 };
 
 }  // namespace burn::router

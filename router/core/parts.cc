@@ -39,6 +39,25 @@ proto::HostTensor part_of(const proto::HostTensor& whole, const Layout& layout, 
   return {type, SharedBytes::own(std::move(copy))};
 }
 
+proto::HostTensor part_of(const proto::HostTensor& whole, const MeshLayout& layout, const Mesh& mesh, int member) {
+  return part_of(part_of(whole, layout.data, mesh.rank(ir::MeshAxis::data, member)), layout.model,
+                 mesh.rank(ir::MeshAxis::model, member));
+}
+
+Result<proto::HostTensor> joined(std::span<const proto::HostTensor> parts, const ir::TensorType& type,
+                                 const MeshLayout& layout) {
+  if (layout.model.is_whole()) return joined(parts, type, layout.data);
+  if (layout.data.is_whole()) return joined(parts, type, layout.model);
+  const auto columns = layout.model.bounds.size() - 1;
+  std::vector<proto::HostTensor> rows;
+  for (std::size_t d = 0; d * columns < parts.size(); ++d) {
+    const auto row = compile::partition::part_of(type, layout.data, static_cast<int>(d));
+    BURN_TRY(auto made, joined(parts.subspan(d * columns, columns), row, layout.model));
+    rows.push_back(std::move(made));
+  }
+  return joined(rows, type, layout.data);
+}
+
 Result<proto::HostTensor> joined(std::span<const proto::HostTensor> parts, const ir::TensorType& type,
                                  const Layout& layout) {
   BURN_TRY(auto block, plain_host_block(type.num_bytes()));

@@ -29,15 +29,19 @@ SessionCore::SessionCore(CoreOptions options)
 template <typename Each>
 void SessionCore::for_each_member(const Each& each) const {
   if (!is_wide_) return each(options_.home);
-  for (int member = 0; member < options_.members; ++member) each(member);
+  for (int member = 0; member < members(); ++member) each(member);
 }
 
 compile::partition::Bounds SessionCore::bounds_of(std::int64_t size) const {
-  return options_.weights.empty() ? compile::partition::balanced(size, options_.members)
-                                  : compile::partition::weighted(size, options_.weights);
+  if (options_.weights.empty()) return compile::partition::balanced(size, options_.mesh.data);
+  std::vector<double> rows(static_cast<std::size_t>(options_.mesh.data));  // those along "model" do a part together
+  for (int member = 0; member < members(); ++member)
+    rows[static_cast<std::size_t>(options_.mesh.rank(ir::MeshAxis::data, member))] +=
+        options_.weights[static_cast<std::size_t>(member)];
+  return compile::partition::weighted(size, rows);
 }
 
-const Layout& SessionCore::layout_of(proto::TensorId id) {
+const MeshLayout& SessionCore::layout_of(proto::TensorId id) {
   const auto* tensor = tensors_.find(id);
   return layouts_[tensor ? tensor->layout : kWhole];
 }
@@ -88,16 +92,16 @@ Result<Variant*> SessionCore::variant_of(proto::ProgramId id, RoutedProgram& pro
     std::rotate(variants.begin(), found, found + 1);
     return variants.data();
   }
-  std::vector<Layout> layouts;
+  std::vector<MeshLayout> layouts;
   for (const auto layout : lie_) layouts.push_back(layouts_[layout]);
-  BURN_TRY(auto made, compile::partition::partition(*program.program, layouts, options_.members));
+  BURN_TRY(auto made, compile::partition::partition(*program.program, layouts, options_.mesh));
   Variant variant{.inputs = lie_, .outputs = {}};
   for (const auto& layout : made.outputs) variant.outputs.push_back(layouts_.id_of(layout));
   auto& kept = programs_.add_variant(id, program, std::move(variant));
   ++variants_made_;
   if (options_.trace) options_.trace(fmt::format("program {}: {}", id, compile::partition::to_string(made)));
   const auto forget = std::exchange(forgotten_, {});
-  for (int member = 0; member < options_.members; ++member) {
+  for (int member = 0; member < members(); ++member) {
     out.send(member, proto::DefineProgram{kept.id, std::move(made.members[static_cast<std::size_t>(member)]), forget});
   }
   return &kept;
@@ -209,16 +213,19 @@ Failure SessionCore::write(proto::TensorId id, proto::HostTensor tensor, std::op
         id, invalid_argument(fmt::format("{} bytes for tensor {}: {}, which has {}", tensor.bytes.size(), id,
                                          ir::to_string(tensor.type), tensor.type.num_bytes())));
   }
-  Layout layout;
+  MeshLayout layout;
   if (batch_axis) {
     if (*batch_axis < 0 || *batch_axis >= tensor.type.shape.rank()) {
       return write_failed(id, invalid_argument(fmt::format("tensor {}: {} has no axis {} to be a batch's", id,
                                                            ir::to_string(tensor.type), *batch_axis)));
     }
-    if (is_wide_) layout = {.dim = *batch_axis, .bounds = bounds_of(tensor.type.shape[*batch_axis])};
+    if (is_wide_ && options_.mesh.data > 1)
+      layout = Layout::split(*batch_axis, bounds_of(tensor.type.shape[*batch_axis]));
   }
   tensors_.add(id, tensor.type, layouts_.id_of(layout));
-  for_each_member([&](int member) { out.send(member, MemberWrite{id, part_of(tensor, layout, member)}); });
+  for_each_member([&](int member) {
+    out.send(member, MemberWrite{id, part_of(tensor, layout, options_.mesh, member)});
+  });
   return nullptr;
 }
 
@@ -240,10 +247,13 @@ ReadPlan SessionCore::read(proto::TensorId id) {
     return {.poisoned = poison ? *poison : std::make_shared<const Status>(unknown_tensor(id))};
   }
   ReadPlan plan{.type = tensor->type, .layout = layouts_[tensor->layout]};
-  if (plan.layout.is_whole()) {
-    plan.members = {options_.home};
-  } else {
-    for (int member = 0; member < options_.members; ++member) plan.members.push_back(member);
+  // Of members with the same part the ones in the row and the column of home.
+  const auto counts = [&](ir::MeshAxis axis, int member) {
+    const auto& mesh = options_.mesh;
+    return !plan.layout.along(axis).is_whole() || mesh.rank(axis, member) == mesh.rank(axis, options_.home);
+  };
+  for (int member = 0; member < members(); ++member) {
+    if (counts(ir::MeshAxis::data, member) && counts(ir::MeshAxis::model, member)) plan.members.push_back(member);
   }
   return plan;
 }
@@ -269,8 +279,8 @@ Status SessionCore::widen(Outbox& out) {
 
 // All members get the value of `id` that home has.
 Status SessionCore::spread(proto::TensorId id, const ir::TensorType& type, Outbox& out) {
-  for (int member = 0; member < options_.members; ++member) {
-    BURN_TRY(auto program, spread_program(type, options_.members, options_.home, member));
+  for (int member = 0; member < members(); ++member) {
+    BURN_TRY(auto program, spread_program(type, options_.mesh, options_.home, member));
     proto::Run run{.program = kSpreadProgram};
     if (member == options_.home) {
       run.inputs = {id};

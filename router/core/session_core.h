@@ -24,9 +24,9 @@
 namespace burn::router {
 
 struct CoreOptions {
-  int members = 1;
+  Mesh mesh;
   int home = 0;                 // where a session without marks lives
-  std::vector<double> weights;  // of the members' parts; empty: equal ones
+  std::vector<double> weights;  // of the members, for their parts of batches; empty: equal ones
   std::uint64_t max_tensors = 1 << 20;
   std::uint64_t max_programs = 1 << 16;
   std::uint64_t max_entries = 1 << 22;  // ir::num_entries of all programs
@@ -37,9 +37,9 @@ struct CoreOptions {
 // Where a value is to be read.
 struct ReadPlan {
   Failure poisoned;          // nowhere, for this reason
-  std::vector<int> members;  // whose parts are its value behind each other along `layout.dim`; one: it has all of it
+  std::vector<int> members;  // whose parts are its value (joined() in parts.h); one: it has all of it
   ir::TensorType type;       // of the whole, where there are several
-  Layout layout;
+  MeshLayout layout;
 };
 
 // What is refused says why (null: it is not), changes nothing at the members, and poisons what it would have made, for
@@ -61,8 +61,8 @@ class SessionCore {
   void define_refused(proto::ProgramId id, std::size_t output_count, const Status& why,
                       std::span<const proto::ProgramId> forget, Outbox& out);
   Failure run(const proto::Run& run, Outbox& out);
-  // `batch_axis`: the dim along which the members get their parts, where the session is wide; nothing: it is whole on
-  // each.
+  // `batch_axis`: the dim along which the members along "data" get their parts, where the session is wide; nothing: it
+  // is whole on each.
   Failure write(proto::TensorId id, proto::HostTensor tensor, std::optional<std::int32_t> batch_axis, Outbox& out);
   // A value that did not come.
   Failure write_failed(proto::TensorId id, const Status& why);
@@ -72,8 +72,8 @@ class SessionCore {
   std::vector<proto::TensorId> replicas(const proto::Run& run);
 
   const ProgramNames& names() const { return programs_.names(); }
-  int members() const { return options_.members; }
-  const Layout& layout_of(proto::TensorId id);  // whole, of one that is not known
+  int members() const { return options_.mesh.members(); }
+  const MeshLayout& layout_of(proto::TensorId id);  // whole, of one that is not known
   std::uint64_t variants_made() const { return variants_made_; }
 
  private:

@@ -13,7 +13,7 @@
 namespace burn {
 namespace {
 
-constexpr std::size_t kMembers = 2;
+constexpr int kMembers = 2;
 
 struct Member {
   std::shared_ptr<session::FakeDevice> device = std::make_shared<session::FakeDevice>();
@@ -26,7 +26,8 @@ class FleetHost final : public net::SessionHost {
 
   const std::vector<std::string>& devices() const override { return devices_; }
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& /*hello*/) override {
-    router::FleetOptions options{.quotas = quotas_, .group_timeout = std::chrono::milliseconds{2000}};
+    router::FleetOptions options{
+        .mesh = {.data = kMembers}, .quotas = quotas_, .group_timeout = std::chrono::milliseconds{2000}};
     for (const auto& member : members_) {
       options.members.push_back(session::make_local_session(member.worker, quotas_));
       options.names.emplace_back("a worker");

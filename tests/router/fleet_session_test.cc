@@ -34,6 +34,7 @@ std::unique_ptr<proto::Session> member(std::uint64_t tensor_bytes = std::uint64_
 
 std::unique_ptr<proto::ServedSession> fleet_of(std::vector<std::unique_ptr<proto::Session>> members) {
   FleetOptions options;
+  options.mesh.data = static_cast<int>(members.size());
   options.members = std::move(members);
   for (std::size_t i = 0; i < options.members.size(); ++i) options.names.push_back("w" + std::to_string(i));
   return make_fleet_session(std::move(options));

@@ -18,6 +18,7 @@
 namespace burn::router {
 namespace {
 
+using compile::partition::Mesh;
 using testing::HasSubstr;
 
 std::shared_ptr<session::Worker> worker() {
@@ -27,8 +28,9 @@ std::shared_ptr<session::Worker> worker() {
 // A device of so many workers, and what each of them has in use.
 class Fleet {
  public:
-  explicit Fleet(std::size_t count) {
-    FleetOptions options;
+  explicit Fleet(const Mesh& mesh) {
+    FleetOptions options{.mesh = mesh};
+    const auto count = static_cast<std::size_t>(mesh.members());
     for (std::size_t i = 0; i < count; ++i) {
       const auto one = worker();
       options.members.push_back(session::make_local_session(one));
@@ -79,8 +81,8 @@ struct Trained {
   std::vector<std::uint64_t> bytes;  // that each worker keeps
 };
 
-Trained train(std::size_t workers, std::optional<optim::StateSplit> split, std::optional<double> max_norm = {}) {
-  const Fleet fleet(workers);
+Trained train(const Mesh& mesh, std::optional<optim::StateSplit> split, std::optional<double> max_norm = {}) {
+  const Fleet fleet(mesh);
   const Device device = fleet.device().autodiff();
   device.seed(5);
   auto net = Mlp::init(device);
@@ -113,27 +115,33 @@ void expect_close(const std::vector<float>& routed, const std::vector<float>& al
 }
 
 TEST(PlacedState, HasTheLossesOfOneWorkerAndLessMemory) {
-  const auto alone = train(1, std::nullopt);
+  const auto alone = train(Mesh{}, std::nullopt);
   const auto bytes = static_cast<double>(alone.bytes[0]);
   for (const bool parameters : {false, true}) {
-    for (const std::size_t workers : {2, 4}) {
+    for (const int workers : {2, 4}) {
       SCOPED_TRACE(std::to_string(workers) + " workers" + (parameters ? ", parameters too" : ""));
-      const auto split = train(workers, optim::StateSplit{.parameters = parameters});
+      const auto split = train({.data = workers}, optim::StateSplit{.parameters = parameters});
       expect_close(split.losses, alone.losses);
       // A third of the state is parameters; biases and what is small beside it stay on all.
-      const double expected =
-          parameters ? 1.0 / static_cast<double>(workers) : (1 + 2.0 / static_cast<double>(workers)) / 3;
+      const double expected = parameters ? 1.0 / workers : (1 + 2.0 / workers) / 3;
       for (const auto of_worker : split.bytes) EXPECT_NEAR(static_cast<double>(of_worker) / bytes, expected, 0.05);
     }
   }
 }
 
 TEST(PlacedState, HasTheLossesOfOneWorkerWithGradientsThatAreClipped) {
-  expect_close(train(3, optim::StateSplit{}, 0.1).losses, train(1, std::nullopt, 0.1).losses);
+  expect_close(train({.data = 3}, optim::StateSplit{}, 0.1).losses, train(Mesh{}, std::nullopt, 0.1).losses);
+}
+
+TEST(PlacedState, OnAMeshOfTwoAxesHasTheLossesOfOneWorker) {
+  const Mesh mesh{.data = 2, .model = 2};
+  const auto alone = train(Mesh{}, std::nullopt);
+  for (const auto& split : {std::optional<optim::StateSplit>{}, std::optional{optim::StateSplit{}}})
+    expect_close(train(mesh, split).losses, alone.losses);
 }
 
 TEST(PlacedState, IsNothingOnOneWorker) {
-  const auto alone = train(1, std::nullopt), split = train(1, optim::StateSplit{.parameters = true});
+  const auto alone = train(Mesh{}, std::nullopt), split = train(Mesh{}, optim::StateSplit{.parameters = true});
   EXPECT_EQ(split.losses, alone.losses);
   EXPECT_EQ(split.bytes, alone.bytes);
 }
@@ -145,9 +153,18 @@ struct Computed {
   std::vector<std::uint64_t> bytes;
 };
 
+void expect_close(const Computed& placed, const Computed& alone) {
+  ASSERT_EQ(placed.all.size(), alone.all.size());
+  for (std::size_t i = 0; i < alone.all.size(); ++i) {
+    const auto actual = placed.all[i].to_vec<float>(), expected = alone.all[i].to_vec<float>();
+    ASSERT_EQ(actual.size(), expected.size());
+    for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(actual[k], expected[k], 1e-5) << i;
+  }
+}
+
 // The first weight by columns, the second by rows: each worker has a part of the rows between the two.
-Computed compute(std::size_t workers, bool is_placed, bool is_marked) {
-  const Fleet fleet(workers);
+Computed compute(const Mesh& mesh, bool is_placed, bool is_marked) {
+  const Fleet fleet(mesh);
   const Device device = fleet.device().autodiff();
   device.seed(5);
   auto net = Mlp::init(device);
@@ -171,23 +188,59 @@ Computed compute(std::size_t workers, bool is_placed, bool is_marked) {
 }
 
 TEST(PlacedParameters, OfABlockGiveItsOutputsAndGradients) {
-  const auto alone = compute(1, true, false);
+  const auto alone = compute(Mesh{}, true, false);
   for (const bool is_marked : {false, true}) {
-    for (const std::size_t workers : {2, 3}) {
+    for (const int workers : {2, 3}) {
       SCOPED_TRACE(std::to_string(workers) + " workers" + (is_marked ? ", with a batch" : ""));
-      const auto placed = compute(workers, true, is_marked);
-      ASSERT_EQ(placed.all.size(), alone.all.size());
-      for (std::size_t i = 0; i < alone.all.size(); ++i) {
-        const auto actual = placed.all[i].to_vec<float>(), expected = alone.all[i].to_vec<float>();
-        for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(actual[k], expected[k], 1e-5) << i;
-      }
+      expect_close(compute({.data = workers}, true, is_marked), alone);
     }
   }
 }
 
+TEST(PlacedParameters, OnAMeshOfTwoAxesGiveTheirOutputsAndGradients) {
+  const auto alone = compute(Mesh{}, true, false);
+  for (const auto& mesh : {Mesh{.data = 2, .model = 2}, Mesh{.data = 2, .model = 3}, Mesh{.data = 1, .model = 2}}) {
+    SCOPED_TRACE(std::to_string(mesh.data) + " by " + std::to_string(mesh.model));
+    expect_close(compute(mesh, true, true), alone);
+  }
+}
+
 TEST(PlacedParameters, AreInPartsOnTheWorkers) {
-  const auto placed = compute(2, true, false).bytes, whole = compute(2, false, true).bytes;
+  const Mesh two{.data = 2}, four{.data = 2, .model = 2};
+  const auto placed = compute(two, true, false).bytes, whole = compute(two, false, true).bytes;
   EXPECT_LT(static_cast<double>(placed[1]), 0.75 * static_cast<double>(whole[1]));
+  for (const auto of_worker : compute(four, true, true).bytes)
+    EXPECT_LT(static_cast<double>(of_worker), 0.75 * static_cast<double>(whole[1]));
+}
+
+// Each worker along "model" has some of the heads, and along "data" some of the sequences.
+Computed attend(const Mesh& mesh) {
+  const Fleet fleet(mesh);
+  const Device device = fleet.device().autodiff();
+  device.seed(5);
+  auto net = nn::MultiHeadAttentionConfig{.d_model = 64, .n_heads = 4}.init(device);
+  for (auto* weight : {&net.query.weight, &net.key.weight, &net.value.weight})
+    *weight = device.place(*weight, {1, "model"});
+  net.output.weight = device.place(net.output.weight, {0, "model"});
+  const auto x = [&] {
+    const BatchScope batch;
+    return numbers(device, 6 * 5, 1).reshape<3>({6, 5, 64}).batched(0);
+  }();
+  const auto y = net.forward(nn::MhaInput::self_attn(x)).context;
+  auto gradients = GradientsParams::from_grads((y * y).mean().backward(), net);
+  Computed computed;
+  computed.all.push_back(y.to_data());
+  net.for_each_slot(
+      [&](const std::string&, Slot& slot) { computed.all.push_back(client::to_data(*gradients.get(slot.id))); });
+  return computed;
+}
+
+TEST(PlacedParameters, OfAnAttentionBlockOnAMeshGiveItsOutputsAndGradients) {
+  const auto alone = attend(Mesh{});
+  for (const auto& mesh : {Mesh{.data = 2, .model = 2}, Mesh{.data = 3, .model = 2}, Mesh{.data = 2}}) {
+    SCOPED_TRACE(std::to_string(mesh.data) + " by " + std::to_string(mesh.model));
+    expect_close(attend(mesh), alone);
+  }
 }
 
 TEST(PlacedParameters, NeedADimAndAnAxisThatAreThere) {

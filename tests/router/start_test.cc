@@ -96,6 +96,8 @@ TEST(RouterStart, RefusesAMeshThatDoesNotMultiplyToTheWorkers) {
   auto options = router_options({"ws://127.0.0.1:1", "ws://127.0.0.1:2"});
   options.mesh = "data=3";
   EXPECT_THAT(error_of(options), HasSubstr("room for 3 workers; there are 2"));
+  options.mesh = "data=2,model=2";
+  EXPECT_THAT(error_of(options), HasSubstr("room for 4 workers; there are 2"));
 }
 
 TEST(RouterStart, GivesUpOnAWorkerThatRefusesOrSaysNothing) {

@@ -7,6 +7,7 @@
 namespace burn::router {
 namespace {
 
+using compile::partition::Mesh;
 using testing::HasSubstr;
 
 TEST(ParseWorker, TakesAUrlAndAWeight) {
@@ -46,9 +47,15 @@ TEST(MemberName, IsTheAddressAndTheDeviceBeyondTheFirst) {
   EXPECT_EQ(member_name("unix:/run/burn"), "member:/run/burn");
 }
 
+TEST(ParseMesh, HasTwoAxes) {
+  EXPECT_EQ(*parse_mesh("data=2,model=3", 6), (Mesh{.data = 2, .model = 3}));
+  EXPECT_EQ(*parse_mesh("model=3,data=2", 6), (Mesh{.data = 2, .model = 3}));
+  EXPECT_EQ(*parse_mesh("model=4", 4), (Mesh{.data = 1, .model = 4}));
+}
+
 TEST(ParseMesh, IsOneAxisOfAllWorkers) {
-  EXPECT_EQ(*parse_mesh("", 3), (Mesh{{"data", 3}}));
-  EXPECT_EQ(*parse_mesh("data=4", 4), (Mesh{{"data", 4}}));
+  EXPECT_EQ(*parse_mesh("", 3), (Mesh{.data = 3}));
+  EXPECT_EQ(*parse_mesh("data=4", 4), (Mesh{.data = 4}));
 }
 
 TEST(ParseMesh, SaysWhatIsWrong) {
@@ -58,7 +65,9 @@ TEST(ParseMesh, SaysWhatIsWrong) {
                                                        {"=4", "no axis"},
                                                        {"data=x", "no axis"},
                                                        {"data=4,", "no axis"},
-                                                       {"model=4", "no axis \"model\""},
+                                                       {"pipe=4", "no axis \"pipe\""},
+                                                       {"data=2,model=3", "room for 6 workers; there are 4"},
+                                                       {"data=9", "an axis has at most 8 workers"},
                                                        {"data=2,data=2", "twice"}};
   for (const auto& [text, why] : cases) {
     const auto mesh = parse_mesh(text, 4);

@@ -12,6 +12,8 @@ namespace {
 
 using compile::partition::Bounds;
 using compile::partition::Layout;
+using compile::partition::Mesh;
+using compile::partition::MeshLayout;
 using reference::Tensor;
 
 // Copies the elements of `part`, which begins at `start` along a dim of `whole`, in one of both directions.
@@ -101,6 +103,16 @@ ir::Op without_member(ir::Op op) {
   return op;
 }
 
+// The members of a group that the member is in, by rank.
+std::vector<int> row_of(const Mesh& mesh, std::int64_t group, int member) {
+  const auto axis =
+      group == compile::partition::group_of(ir::MeshAxis::data) ? ir::MeshAxis::data : ir::MeshAxis::model;
+  const int stride = axis == ir::MeshAxis::data ? mesh.model : 1;
+  std::vector<int> row;
+  for (int k = 0; k < mesh.size(axis); ++k) row.push_back(member + (k - mesh.rank(axis, member)) * stride);
+  return row;
+}
+
 class Member {
  public:
   Member(const ir::Program& program, std::span<const Tensor> inputs, const reference::Bindings& bindings)
@@ -156,7 +168,7 @@ class Member {
 }  // namespace
 
 std::vector<std::vector<Tensor>> run_in_lockstep(std::span<const std::shared_ptr<const ir::Program>> members,
-                                                 std::span<const std::vector<Tensor>> inputs,
+                                                 const Mesh& mesh, std::span<const std::vector<Tensor>> inputs,
                                                  const reference::Bindings& bindings) {
   std::vector<Member> running;
   for (std::size_t m = 0; m < members.size(); ++m) running.emplace_back(*members[m], inputs[m], bindings);
@@ -169,19 +181,22 @@ std::vector<std::vector<Tensor>> run_in_lockstep(std::span<const std::shared_ptr
       }
       break;
     }
-    std::vector<const Tensor*> operands;
-    for (std::size_t m = 0; m < running.size(); ++m) {
-      if (!nodes[m] || to_string(without_member(nodes[m]->op)) != to_string(without_member(nodes[0]->op)))
+    for (const auto* node : nodes) {
+      if (!node || to_string(without_member(node->op)) != to_string(without_member(nodes[0]->op)))
         throw std::logic_error("members differ in their collectives");
-      operands.push_back(&running[m].operand());
     }
     std::vector<Tensor> results;
-    for (const auto* node : nodes) {
+    for (std::size_t m = 0; m < running.size(); ++m) {
       std::visit(
           [&]<typename Kind>(const Kind& op) {
-            if constexpr (requires { result(op, operands); }) results.push_back(result(op, operands));
+            if constexpr (requires { result(op, {}); }) {
+              std::vector<const Tensor*> operands;  // of the members of its group
+              for (const auto other : row_of(mesh, op.group, static_cast<int>(m)))
+                operands.push_back(&running[static_cast<std::size_t>(other)].operand());
+              results.push_back(result(op, operands));
+            }
           },
-          node->op);
+          nodes[m]->op);
     }
     for (std::size_t m = 0; m < running.size(); ++m) running[m].pass(std::move(results[m]));
   }
@@ -210,23 +225,49 @@ Tensor join(std::span<const Tensor> parts, const ir::TensorType& type, const Lay
   return joined(pointers, layout.dim, compile::partition::sizes_of(layout.bounds));
 }
 
+namespace {
+
+// Along "model" in each row, then the rows along "data".
+Tensor join_mesh(const std::vector<Tensor>& parts, const ir::TensorType& type, const Mesh& mesh,
+                 const MeshLayout& layout) {
+  std::vector<Tensor> rows;
+  for (int d = 0; d < mesh.data; ++d) {
+    const auto row =
+        std::span(parts).subspan(static_cast<std::size_t>(d * mesh.model), static_cast<std::size_t>(mesh.model));
+    rows.push_back(join(row, part_of(type, layout.data, d), layout.model));
+  }
+  return join(rows, type, layout.data);
+}
+
+}  // namespace
+
 std::vector<Tensor> run_partitioned(const ir::Program& program, const compile::partition::Partitioned& partitioned,
-                                    std::span<const Layout> layouts, std::span<const Tensor> inputs,
-                                    const reference::Bindings& bindings) {
+                                    const Mesh& mesh, std::span<const MeshLayout> layouts,
+                                    std::span<const Tensor> inputs, const reference::Bindings& bindings) {
   const auto members = partitioned.members.size();
   std::vector<std::vector<Tensor>> parts(members);
   for (std::size_t m = 0; m < members; ++m) {
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      parts[m].push_back(part(inputs[i], layouts[i], static_cast<int>(m)));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto of_row = part(inputs[i], layouts[i].data, mesh.rank(ir::MeshAxis::data, static_cast<int>(m)));
+      parts[m].push_back(part(of_row, layouts[i].model, mesh.rank(ir::MeshAxis::model, static_cast<int>(m))));
+    }
   }
-  const auto outputs = run_in_lockstep(partitioned.members, parts, bindings);
+  const auto outputs = run_in_lockstep(partitioned.members, mesh, parts, bindings);
   std::vector<Tensor> whole;
   for (std::size_t k = 0; k < program.outputs.size(); ++k) {
     std::vector<Tensor> of_output;
     for (const auto& of_member : outputs) of_output.push_back(of_member[k]);
-    whole.push_back(join(of_output, program.type_of(program.outputs[k]), partitioned.outputs[k]));
+    whole.push_back(join_mesh(of_output, program.type_of(program.outputs[k]), mesh, partitioned.outputs[k]));
   }
   return whole;
+}
+
+std::vector<Tensor> run_partitioned(const ir::Program& program, const compile::partition::Partitioned& partitioned,
+                                    std::span<const Layout> layouts, std::span<const Tensor> inputs,
+                                    const reference::Bindings& bindings) {
+  const std::vector<MeshLayout> lie(layouts.begin(), layouts.end());
+  const Mesh mesh{.data = static_cast<int>(partitioned.members.size())};
+  return run_partitioned(program, partitioned, mesh, lie, inputs, bindings);
 }
 
 }  // namespace burn::testing

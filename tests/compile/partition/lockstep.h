@@ -10,9 +10,10 @@
 
 namespace burn::testing {
 
-// The outputs of each member. Throws std::logic_error where members do not have the same collectives in the same order,
-// and what reference::evaluate throws.
+// The outputs of each member of a mesh. Throws std::logic_error where members do not have the same collectives in the
+// same order, and what reference::evaluate throws.
 std::vector<std::vector<reference::Tensor>> run_in_lockstep(std::span<const std::shared_ptr<const ir::Program>> members,
+                                                            const compile::partition::Mesh& mesh,
                                                             std::span<const std::vector<reference::Tensor>> inputs,
                                                             const reference::Bindings& bindings = {});
 
@@ -23,6 +24,13 @@ reference::Tensor join(std::span<const reference::Tensor> parts, const ir::Tenso
                        const compile::partition::Layout& layout);
 
 // The outputs of a program that is partitioned, run by its members, and put together.
+std::vector<reference::Tensor> run_partitioned(const ir::Program& program,
+                                               const compile::partition::Partitioned& partitioned,
+                                               const compile::partition::Mesh& mesh,
+                                               std::span<const compile::partition::MeshLayout> layouts,
+                                               std::span<const reference::Tensor> inputs,
+                                               const reference::Bindings& bindings = {});
+// On a mesh of one axis.
 std::vector<reference::Tensor> run_partitioned(const ir::Program& program,
                                                const compile::partition::Partitioned& partitioned,
                                                std::span<const compile::partition::Layout> layouts,

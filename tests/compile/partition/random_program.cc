@@ -11,6 +11,7 @@ namespace {
 
 using compile::partition::balanced;
 using compile::partition::Layout;
+using compile::partition::MeshLayout;
 using ir::DType;
 using ir::PointwiseFn;
 using ir::Ref;
@@ -35,6 +36,7 @@ class Maker {
       made_.wanted.push_back(below(3) == 0 ? std::optional{random_layout(type(ref).shape)} : std::nullopt);
     for (const auto& input : made_.inputs) made_.layouts.push_back(random_layout(input.type.shape));
     made_.program = program_.finish(std::move(outputs));
+    lay_on_a_mesh();
     return std::move(made_);
   }
 
@@ -54,15 +56,30 @@ class Maker {
     return shape;
   }
 
-  Layout random_layout(const ir::Shape& shape) {
+  Layout random_layout(const ir::Shape& shape) { return random_layout(shape, made_.members); }
+  Layout random_layout(const ir::Shape& shape, int members) {
     if (shape.empty() || below(3) == 0) return {};
     const int dim = static_cast<int>(below(shape.rank()));
-    auto bounds = balanced(shape[dim], made_.members);
+    auto bounds = balanced(shape[dim], members);
     if (below(3) == 0) {
       for (std::size_t k = 1; k + 1 < bounds.size(); ++k) bounds[k] = below(shape[dim] + 1);
       std::sort(bounds.begin(), bounds.end());
     }
     return Layout::split(dim, std::move(bounds));
+  }
+
+  MeshLayout random_mesh_layout(const ir::Shape& shape) {
+    MeshLayout layout{random_layout(shape, made_.mesh.data), random_layout(shape, made_.mesh.model)};
+    if (!layout.data.is_whole() && layout.data.dim == layout.model.dim) layout.data = {};
+    return layout;
+  }
+  void lay_on_a_mesh() {
+    made_.mesh = {.data = 2 + static_cast<int>(below(2)), .model = 2 + static_cast<int>(below(2))};
+    for (const auto& input : made_.inputs) made_.mesh_layouts.push_back(random_mesh_layout(input.type.shape));
+    for (const auto ref : made_.program.outputs) {
+      const auto& shape = made_.program.type_of(ref).shape;
+      made_.mesh_wanted.push_back(below(3) == 0 ? std::optional{random_mesh_layout(shape)} : std::nullopt);
+    }
   }
 
   void add_input(const ir::TensorType& type) {
@@ -303,8 +320,8 @@ class Maker {
     if (shape(a).rank() != 3 || shape(a)[2] < 2 || shape(a)[1] < 1) return;
     const auto weight = add(ir::Expand{{3, shape(a)[1], 2}}, {add_number(3)});
     const ir::Conv op{{1}, {0}, {0}, {1}, 1};
-    const auto y = add(op, {a, *weight});
-    keep(small(y));
+    const auto y = small(add(op, {a, *weight}));  // of what gradients multiply, sums have to be exact in f64, too
+    keep(y);
     if (!y) return;
     keep(small(add(ir::ConvWeightGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, {2}, 1}, {a, *y})));
     keep(small(

@@ -17,6 +17,10 @@ struct RandomPartition {
   int members = 2;
   std::vector<compile::partition::Layout> layouts;                // of the inputs
   std::vector<std::optional<compile::partition::Layout>> wanted;  // of the outputs
+  // The same on a mesh of two axes.
+  compile::partition::Mesh mesh;
+  std::vector<compile::partition::MeshLayout> mesh_layouts;
+  std::vector<std::optional<compile::partition::MeshLayout>> mesh_wanted;
 };
 
 // 10 to 40 nodes of most kinds, of f64, i64 and bool, over dims of up to 12, for 2 to 4 members; some inputs and wanted

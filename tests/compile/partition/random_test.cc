@@ -16,10 +16,12 @@ std::uint32_t seeds() {
   return text ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : 1000;
 }
 
-std::string text_of(const RandomPartition& made, const compile::partition::Partitioned& partitioned) {
-  std::string text = to_string(made.program);
-  for (std::size_t i = 0; i < made.layouts.size(); ++i)
-    text += "in" + std::to_string(i) + " " + to_string(made.layouts[i]) + "\n";
+template <typename Lie>
+std::string text_of(const ir::Program& program, const std::vector<Lie>& layouts,
+                    const compile::partition::Partitioned& partitioned) {
+  std::string text = to_string(program);
+  for (std::size_t i = 0; i < layouts.size(); ++i)
+    text += "in" + std::to_string(i) + " " + to_string(layouts[i]) + "\n";
   return text + to_string(partitioned);
 }
 
@@ -34,16 +36,50 @@ TEST(RandomPrograms, GiveTheSameOnMembersAsOnOneDevice) {
     const auto expected = reference::evaluate(made.program, made.inputs, bindings);
     std::vector<reference::Tensor> actual;
     ASSERT_NO_THROW(actual = run_partitioned(made.program, *partitioned, made.layouts, made.inputs, bindings))
-        << text_of(made, *partitioned);
+        << text_of(made.program, made.layouts, *partitioned);
     for (std::size_t k = 0; k < expected.size(); ++k) {
       ASSERT_EQ(first_difference(actual[k], expected[k], 0), "") << "output " << k << "\n"
-                                                                 << text_of(made, *partitioned);
-      ASSERT_EQ(partitioned->outputs[k], made.wanted[k].value_or(partitioned->outputs[k]));
+                                                                 << text_of(made.program, made.layouts, *partitioned);
+      if (made.wanted[k]) {
+        ASSERT_EQ(partitioned->outputs[k], *made.wanted[k]);
+      }
     }
     for (const auto& conversion : partitioned->conversions) ++conversions[conversion.kind];
   }
   for (const auto* kind : {"all_reduce", "all_gather", "all_to_all", "reduce_scatter"})
     EXPECT_GE(conversions[kind], 20) << kind << ": these programs need too few of them to tell";
+}
+
+TEST(RandomPrograms, GiveTheSameOnAMeshOfTwoAxes) {
+  std::map<std::pair<ir::MeshAxis, std::string>, int> conversions;
+  for (std::uint32_t seed = 0; seed < seeds(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto made = random_partition(seed);
+    const reference::Bindings bindings{{}, seed, 0};
+    const auto partitioned =
+        compile::partition::partition(made.program, made.mesh_layouts, made.mesh, made.mesh_wanted);
+    ASSERT_TRUE(partitioned.ok()) << partitioned.status().message() << "\n" << to_string(made.program);
+    const auto expected = reference::evaluate(made.program, made.inputs, bindings);
+    std::vector<reference::Tensor> actual;
+    ASSERT_NO_THROW(
+        actual = run_partitioned(made.program, *partitioned, made.mesh, made.mesh_layouts, made.inputs, bindings))
+        << text_of(made.program, made.mesh_layouts, *partitioned);
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      ASSERT_EQ(first_difference(actual[k], expected[k], 0), "")
+          << "output " << k << "\n"
+          << text_of(made.program, made.mesh_layouts, *partitioned);
+      if (made.mesh_wanted[k]) {
+        ASSERT_EQ(partitioned->outputs[k], *made.mesh_wanted[k]);
+      }
+    }
+    for (const auto& conversion : partitioned->conversions) ++conversions[{conversion.axis, conversion.kind}];
+  }
+  for (const auto axis : compile::partition::kMeshAxes) {
+    for (const auto* kind : {"all_reduce", "all_gather", "all_to_all", "reduce_scatter"}) {
+      EXPECT_GE((conversions[{axis, kind}]), 20)
+          << kind << " along axis " << static_cast<int>(axis) << ": these programs need too few of them to tell";
+    }
+  }
 }
 
 TEST(RandomPrograms, ArePartitionedTheSameWayEachTime) {

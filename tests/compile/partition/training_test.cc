@@ -137,16 +137,20 @@ ir::Program adam_step(std::int64_t batch) {
   return builder.finish(std::move(outputs));
 }
 
-// BURN_UPDATE_GOLDEN=1 writes it anew.
+// The whole text of what members get, against tests/golden/NAME.txt. BURN_UPDATE_GOLDEN=1 writes it anew.
+void expect_golden(const std::string& name, const compile::partition::Partitioned& partitioned) {
+  const auto path = "tests/golden/" + name + ".txt";  // tests run in the repository's root
+  if (std::getenv("BURN_UPDATE_GOLDEN")) std::ofstream{path} << to_string(partitioned);
+  std::ostringstream golden;
+  golden << std::ifstream{path}.rdbuf();
+  EXPECT_EQ(to_string(partitioned), golden.str());
+}
+
 TEST(PartitionedTraining, OfAdamIsThatOfTheGoldenText) {
-  constexpr const char* kPath = "tests/golden/partitioned_adam_step.txt";  // tests run in the repository's root
   const auto program = adam_step(8);
   const auto layouts = split_batch(program, balanced(8, 2));
   const auto partitioned = partition(program, layouts, 2).value();
-  if (std::getenv("BURN_UPDATE_GOLDEN")) std::ofstream{kPath} << to_string(partitioned);
-  std::ostringstream golden;
-  golden << std::ifstream{kPath}.rdbuf();
-  EXPECT_EQ(to_string(partitioned), golden.str());
+  expect_golden("partitioned_adam_step", partitioned);
 
   auto inputs = random_inputs(program);
   for (const std::size_t second : {5, 7}) {  // sums of squares
@@ -180,6 +184,102 @@ TEST(PartitionedTraining, OfAdamWithSplitMomentsSendsAsMuchAsBefore) {
                                                                   "reduce_scatter", "all_reduce", "all_reduce"))
       << to_string(partitioned);
   for (std::size_t i = 2; i < layouts.size(); ++i) EXPECT_EQ(partitioned.outputs[i - 1], layouts[i]);
+}
+
+// The same with parameters that are whole between steps.
+TEST(PartitionedTraining, OfAdamWithSplitMomentsAndWholeParametersIsThatOfTheGoldenText) {
+  const auto program = adam_step(8);
+  auto layouts = split_batch(program, balanced(8, 2));
+  layouts[4] = layouts[5] = Layout::split(0, balanced(3, 2));
+  layouts[6] = layouts[7] = Layout::split(0, balanced(2, 2));
+  const auto partitioned = partition(program, layouts, 2).value();
+  EXPECT_THAT(kinds(partitioned), ::testing::UnorderedElementsAre("all_gather", "all_gather", "reduce_scatter",
+                                                                  "reduce_scatter", "all_reduce", "all_reduce"))
+      << to_string(partitioned);
+  expect_golden("partitioned_zero1_step", partitioned);
+}
+
+// Writes steps of plain gradient descent. Inputs: a batch and its targets, then parameters, which outputs replace.
+class StepWriter {
+ public:
+  ir::Ref input(const ir::Shape& shape) { return builder_.add_input({ir::DType::f32, shape}); }
+  ir::Ref parameter(const ir::Shape& shape) {
+    parameters_.push_back(input(shape));
+    builder_.donate(parameters_.back().index());
+    return parameters_.back();
+  }
+  ir::Ref add(const ir::Op& op, std::initializer_list<ir::Ref> operands) {
+    return value_or_throw(builder_.add(op, std::span(operands.begin(), operands.size())));
+  }
+  ir::Ref add(ir::PointwiseFn fn, std::initializer_list<ir::Ref> operands) { return add(ir::Pointwise{fn}, operands); }
+  ir::Ref mul(ir::Ref a, ir::Ref b) { return add(ir::PointwiseFn::mul, {a, b}); }
+  ir::Ref scaled(ir::Ref x, double by) { return mul(x, add(ir::Constant{ir::DType::f32, 0, by}, {})); }
+  ir::Ref product(ir::Ref a, ir::Ref b) { return add(ir::MatMul{}, {a, b}); }
+  ir::Ref transposed(ir::Ref x) { return add(ir::Permute{{1, 0}}, {x}); }
+  ir::Ref rows_summed(ir::Ref x) { return add(ir::Reduce{ir::ReduceFn::sum, {0}}, {x}); }
+  ir::Ref repeated(ir::Ref row, const ir::Shape& shape) { return add(ir::Expand{shape}, {row}); }
+  ir::Ref squared_error(ir::Ref error, double count) {
+    return scaled(add(ir::Reduce{ir::ReduceFn::sum, {0, 1}}, {mul(error, error)}), 1 / count);
+  }
+  // `gradients` of the parameters, in their order.
+  ir::Program finish(ir::Ref loss, const std::vector<ir::Ref>& gradients) {
+    const auto ok = add(ir::Commit{}, {});
+    std::vector<ir::Ref> outputs{loss};
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const auto now = add(ir::PointwiseFn::sub, {parameters_[i], scaled(gradients[i], 0.1)});
+      outputs.push_back(add(ir::PointwiseFn::select, {ok, now, parameters_[i]}));
+    }
+    return builder_.finish(std::move(outputs));
+  }
+
+ private:
+  ir::ProgramBuilder builder_;
+  std::vector<ir::Ref> parameters_;
+};
+
+// Two layers, the first split by its columns and the second by its rows: members sum once, behind the second.
+TEST(PartitionedTraining, OfWeightsThatAreSplitIsThatOfTheGoldenText) {
+  StepWriter w;
+  const auto x = w.input({6, 4}), target = w.input({6, 4});
+  const auto up = w.parameter({4, 8}), down = w.parameter({8, 4});
+  const auto hidden = w.add(ir::PointwiseFn::tanh, {w.product(x, up)});
+  const auto error = w.add(ir::PointwiseFn::sub, {w.product(hidden, down), target});
+  const auto loss = w.squared_error(error, 24);
+  const auto grad = w.scaled(error, 2.0 / 24);
+  const auto grad_hidden = w.product(grad, w.transposed(down));
+  const auto grad_sum = w.add(ir::PointwiseFn::sub, {grad_hidden, w.mul(grad_hidden, w.mul(hidden, hidden))});
+  const auto program = w.finish(loss, {w.product(w.transposed(x), grad_sum), w.product(w.transposed(hidden), grad)});
+  const std::vector<Layout> layouts{{}, {}, Layout::split(1, balanced(8, 2)), Layout::split(0, balanced(8, 2))};
+  expect_same_outputs(program, layouts, 2);
+  expect_golden("partitioned_tensor_parallel_step", partition(program, layouts, 2).value());
+}
+
+// A layer behind which a batch norm takes mean and variance over the whole batch.
+TEST(PartitionedTraining, OfABatchNormIsThatOfTheGoldenText) {
+  StepWriter w;
+  const ir::Shape shape{8, 3};
+  const auto x = w.input({8, 4}), target = w.input(shape);
+  const auto weight = w.parameter({4, 3}), scale = w.parameter({1, 3}), shift = w.parameter({1, 3});
+  const auto mean_of = [&](ir::Ref v) { return w.repeated(w.scaled(w.rows_summed(v), 1.0 / 8), shape); };
+  const auto y = w.product(x, weight);
+  const auto centred = w.add(ir::PointwiseFn::sub, {y, mean_of(y)});
+  const auto variance = mean_of(w.mul(centred, centred));
+  const auto epsilon = w.add(ir::Constant{ir::DType::f32, 0, 1e-5}, {});
+  const auto deviation = w.add(ir::PointwiseFn::sqrt, {w.add(ir::PointwiseFn::add, {variance, epsilon})});
+  const auto normal = w.add(ir::PointwiseFn::div, {centred, deviation});
+  const auto out = w.add(ir::PointwiseFn::add, {w.mul(normal, w.repeated(scale, shape)), w.repeated(shift, shape)});
+  const auto error = w.add(ir::PointwiseFn::sub, {out, target});
+  const auto loss = w.squared_error(error, 24);
+  const auto grad = w.scaled(error, 2.0 / 24), grad_normal = w.mul(grad, w.repeated(scale, shape));
+  const auto grad_centred = w.add(ir::PointwiseFn::sub, {grad_normal, mean_of(grad_normal)});
+  const auto along = w.mul(normal, mean_of(w.mul(grad_normal, normal)));
+  const auto grad_y = w.add(ir::PointwiseFn::div, {w.add(ir::PointwiseFn::sub, {grad_centred, along}), deviation});
+  const auto program =
+      w.finish(loss, {w.product(w.transposed(x), grad_y), w.rows_summed(w.mul(grad, normal)), w.rows_summed(grad)});
+  const auto layouts = split_batch(program, balanced(8, 2));
+  expect_same_outputs(program, layouts, 2);
+  expect_same_outputs(program, split_batch(program, {0, 5, 5, 8}), 3);
+  expect_golden("partitioned_batch_norm_step", partition(program, layouts, 2).value());
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ proto::Run run_of(proto::ProgramId program, std::vector<proto::TensorId> inputs,
 
 class SessionCoreTest : public testing::Test {
  protected:
-  SessionCore core_{{.members = 2, .home = 1}};
+  SessionCore core_{{.mesh = {.data = 2}, .home = 1}};
   Outbox out_;
 
   void make_wide() {
@@ -112,10 +112,35 @@ TEST_F(SessionCoreTest, OfABatchEachMemberGetsItsRowsAndOfOtherValuesAll) {
 }
 
 TEST_F(SessionCoreTest, WeightedMembersGetPartsOfTheirWeight) {
-  SessionCore core({.members = 2, .weights = {1, 3}});
+  SessionCore core({.mesh = {.data = 2}, .weights = {1, 3}});
   EXPECT_TRUE(core.widen(out_).ok());
   EXPECT_EQ(core.write(7, rows(8, 1), 0, out_), nullptr);
   EXPECT_THAT(taken(out_), ElementsAre("0:write 7 f32[2, 1]", "1:write 7 f32[6, 1]"));
+}
+
+// Members 0 and 1 are a row, 2 and 3 the other one.
+TEST(SessionCoreOnAMesh, ARowHasOnePartOfABatchAndAColumnTheWhole) {
+  SessionCore core({.mesh = {.data = 2, .model = 2}, .home = 1, .weights = {1, 1, 3, 3}});
+  Outbox out;
+  EXPECT_EQ(core.write(6, rows(1, 2), {}, out), nullptr);
+  taken(out);
+  EXPECT_TRUE(core.widen(out).ok());
+  EXPECT_THAT(taken(out),
+              ElementsAre("0:define spread", "0:run spread (-> 6)", "1:define spread", "1:run spread (6 -> 0)",
+                          "2:define spread", "2:run spread (-> 6)", "3:define spread", "3:run spread (-> 6)"));
+  EXPECT_EQ(core.write(7, rows(8, 1), 0, out), nullptr);
+  EXPECT_THAT(taken(out),
+              ElementsAre("0:write 7 f32[2, 1]", "1:write 7 f32[2, 1]", "2:write 7 f32[6, 1]", "3:write 7 f32[6, 1]"));
+  EXPECT_THAT(core.read(6).members, ElementsAre(1));
+  EXPECT_THAT(core.read(7).members, ElementsAre(1, 3));
+}
+
+TEST(SessionCoreOnAMesh, WithoutADataAxisABatchIsWhole) {
+  SessionCore core({.mesh = {.data = 1, .model = 2}});
+  Outbox out;
+  EXPECT_TRUE(core.widen(out).ok());
+  EXPECT_EQ(core.write(7, rows(8, 1), 0, out), nullptr);
+  EXPECT_THAT(taken(out), ElementsAre("0:write 7 f32[8, 1]", "1:write 7 f32[8, 1]"));
 }
 
 TEST_F(SessionCoreTest, ARunIsOneFrameToEachMember) {
@@ -127,7 +152,7 @@ TEST_F(SessionCoreTest, ARunIsOneFrameToEachMember) {
   EXPECT_THAT(taken(out_), ElementsAre("0:define 1", "1:define 1", "0:run 1 (7 -> 8)", "1:run 1 (7 -> 8)"));
   EXPECT_EQ(core_.run(run_of(1, {8}, 9, {0}), out_), nullptr);
   EXPECT_THAT(taken(out_), ElementsAre("0:run 1 (8 -> 9)", "1:run 1 (8 -> 9)"));
-  EXPECT_EQ(core_.layout_of(9).bounds, core_.layout_of(7).bounds);
+  EXPECT_EQ(core_.layout_of(9), core_.layout_of(7));
   EXPECT_EQ(core_.variants_made(), 1u);
 }
 
@@ -197,11 +222,32 @@ TEST(Parts, JoinedAreTheWhole) {
   }
 }
 
+TEST(Parts, OfAMeshJoinedAreTheWhole) {
+  const auto whole = rows(3, 4);
+  const Mesh mesh{.data = 2, .model = 3};
+  const MeshLayout layout{Layout::split(0, {0, 1, 3}), Layout::split(1, {0, 2, 2, 4})};
+  std::vector<HostTensor> parts;
+  for (int member = 0; member < mesh.members(); ++member) parts.push_back(part_of(whole, layout, mesh, member));
+  EXPECT_THAT(values(parts[3]), ElementsAre(4, 5, 8, 9));
+  EXPECT_EQ(values(value_or_throw(joined(parts, whole.type, layout))), values(whole));
+}
+
+TEST(Spread, OnAMeshGoesAlongHomesColumnThenAlongRows) {
+  const Mesh mesh{.data = 2, .model = 2};
+  const ir::TensorType type{ir::DType::f32, {3}};
+  EXPECT_EQ(value_or_throw(spread_program(type, mesh, 1, 1))->effect_count, 2);
+  EXPECT_EQ(value_or_throw(spread_program(type, mesh, 1, 3))->effect_count, 2);
+  EXPECT_EQ(value_or_throw(spread_program(type, mesh, 1, 0))->effect_count, 1);
+  const auto other = value_or_throw(spread_program(type, mesh, 1, 2));
+  EXPECT_EQ(other->effect_count, 1);
+  EXPECT_EQ(other->type_of(other->outputs.at(0)), type);
+}
+
 TEST(Spread, IsMadeForEveryKindOfValue) {
   for (const auto& type : {ir::TensorType{ir::DType::f32, {}}, ir::TensorType{ir::DType::bool_, {3}},
                            ir::TensorType{ir::DType::i64, {0, 2}}, ir::TensorType{ir::DType::bf16, {2, 3, 4}}}) {
-    const auto home = value_or_throw(spread_program(type, 3, 1, 1)),
-               other = value_or_throw(spread_program(type, 3, 1, 2));
+    const auto home = value_or_throw(spread_program(type, {.data = 3}, 1, 1)),
+               other = value_or_throw(spread_program(type, {.data = 3}, 1, 2));
     EXPECT_EQ(home->inputs.at(0).type, type);
     EXPECT_THAT(home->outputs, IsEmpty());
     EXPECT_EQ(home->effect_count, 1);
