@@ -283,9 +283,12 @@ void add(std::vector<Benchmark>& list, const std::string& name) {
 
 }  // namespace
 
+void add_learner_gpt2(std::vector<Benchmark>& list);  // learner_gpt2.cc
+
 void add_learner(std::vector<Benchmark>& list) {
   add<Mlp>(list, "learner_mlp64");
   add<Cnn>(list, "learner_cnn64");
+  add_learner_gpt2(list);
 }
 
 }  // namespace burn::bench
