@@ -1,14 +1,26 @@
 // The learner beside a loop by hand: the same model, batches, clipping and averages; the learner also measures four
-// metrics, tells its events to a logger, and writes a checkpoint every ten seconds.
+// metrics, serves a dashboard that a client watches, and writes a checkpoint every ten seconds.
 //
-// A sample is the mean over ten steps, or over a hundred on a GPU, as in steps.cc. The rows _p99 are one number: the
-// 99th percentile of single steps over their median.
+// A sample of the rows in microseconds is the mean over ten steps, or over a hundred on a GPU, as in steps.cc.
+//
+// The rows _ratio and _p99 are one number each, the learner's over the loop's: the median of such samples, and the 99th
+// percentile of single steps. Both take turns of half a second in one process, so that whatever else the machine does
+// is in both, and each sample ends with the device at rest: a client that runs ahead sends steps in bursts, whose
+// distances are no times of steps.
 #include <algorithm>
+#include <condition_variable>
 #include <filesystem>
+#include <future>
 #include <memory>
+#include <mutex>
+#include <thread>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/unique_fd.h"
 #include "bench/models.h"
 
 namespace burn::bench {
@@ -43,36 +55,70 @@ struct Trained {
   }
 };
 
-// When each step was sent.
-struct StepTimes : train::Callback {
-  std::vector<Clock::time_point> times;
-  std::string name() const override { return "StepTimes"; }
-  void step(train::Run&) override { times.push_back(Clock::now()); }
+// After each step of either.
+using AfterStep = std::function<void()>;
+
+struct CallsAfterSteps : train::Callback {
+  explicit CallsAfterSteps(AfterStep f) : after(std::move(f)) {}
+  AfterStep after;
+  std::string name() const override { return "CallsAfterSteps"; }
+  void step(train::Run&) override { after(); }
 };
 
-struct Counting : train::events::EventSink {
-  std::int64_t events = 0;
-  void event(const train::events::Event&) override { ++events; }
+// Watches the dashboard that a message of the training names, as a browser does, from then on.
+class Watching : public train::events::EventSink {
+ public:
+  void event(const train::events::Event& event) override {
+    const auto* message = std::get_if<train::events::Message>(&event.body);
+    const std::string_view begin = "dashboard: http://";
+    if (message == nullptr || !message->text.starts_with(begin) || thread_.joinable()) return;
+    const auto port = static_cast<std::uint16_t>(std::stoi(message->text.substr(message->text.rfind(':') + 1)));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socket_ = UniqueFd(::socket(AF_INET, SOCK_STREAM, 0));
+    const auto request = "GET /api/events?runs=0 HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) + "\r\n\r\n";
+    if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+        ::send(socket_.get(), request.data(), request.size(), 0) < 0)
+      throw std::runtime_error("learner: the dashboard does not answer");
+    thread_ = std::thread{[this] {
+      char piece[4096];
+      for (ssize_t got = 0; (got = ::read(socket_.get(), piece, sizeof(piece))) > 0;) bytes_ += got;
+    }};
+  }
+  // When the dashboard is closed. Errors: none was watched.
+  void finish() {
+    if (thread_.joinable()) thread_.join();
+    if (bytes_ == 0) throw std::runtime_error("learner: nothing came from the dashboard");
+  }
+
+ private:
+  UniqueFd socket_;
+  std::thread thread_;
+  std::int64_t bytes_ = 0;
 };
 
 enum class Extras { none, averages_and_clipping };
 
+constexpr std::int64_t kBatch = 64;
 constexpr std::size_t kEpoch = 200;  // batches
 constexpr double kClip = 1;
 constexpr optim::Ema kEma{.decay = 0.999};
 
 template <typename Net>
-std::vector<Clock::time_point> learner_times(const Context& c, std::int64_t batch, Extras extras) {
+void run_learner(const Context& c, double seconds, Extras extras, const AfterStep& after) {
   const Device ad = c.device.autodiff();
   ad.seed(1);
   const auto folder = std::filesystem::temp_directory_path() / ("burn-bench-learner-" + std::to_string(::getpid()));
-  const auto times = std::make_shared<StepTimes>();
-  auto training = train::SupervisedTraining(folder, loader_of<Net>(ad, batch, kEpoch))
+  const auto watching = std::make_shared<Watching>();
+  auto training = train::SupervisedTraining(folder, loader_of<Net>(ad, kBatch, kEpoch))
                       .renderer(std::make_shared<train::SilentRenderer>())
-                      .logger(std::make_shared<Counting>())
-                      .callbacks(times)
+                      .logger(watching)
+                      .dashboard("127.0.0.1:0")
+                      .callbacks(std::make_shared<CallsAfterSteps>(after))
                       .epochs(1'000'000)
-                      .max_time(std::chrono::duration<double>{c.seconds + 1});
+                      .max_time(std::chrono::duration<double>{seconds});
   if (extras == Extras::averages_and_clipping) {
     training.metrics(metric::Loss{}, metric::Accuracy{}, metric::TopKAccuracy{5}, metric::LearningRate{})
         .clip_norm(kClip)
@@ -82,21 +128,20 @@ std::vector<Clock::time_point> learner_times(const Context& c, std::int64_t batc
     training.checkpoints(std::nullopt);
   }
   (void)training.launch(train::Learner(Trained<Net>{Net::init(ad)}, optim::AdamConfig{}, 1e-3));
+  watching->finish();
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
-  return times->times;
 }
 
 template <typename Net>
-std::vector<Clock::time_point> loop_times(const Context& c, std::int64_t batch, Extras extras) {
+void run_loop(const Context& c, double seconds, Extras extras, const AfterStep& after) {
   const Device ad = c.device.autodiff();
   ad.seed(1);
   Net net = Net::init(ad);
   auto optim = optim::AdamConfig{}.init<Net>();
   auto average = kEma.init(net);
-  auto loader = loader_of<Net>(ad, batch, kEpoch);
-  std::vector<Clock::time_point> times;
-  const auto end = Clock::now() + std::chrono::duration<double>{c.seconds + 1};
+  auto loader = loader_of<Net>(ad, kBatch, kEpoch);
+  const auto end = Clock::now() + std::chrono::duration<double>{seconds};
   while (Clock::now() < end) {
     for (const auto& made : loader) {
       const auto loss = nn::CrossEntropyLoss{}(net.forward(made.images), made.targets);
@@ -107,10 +152,19 @@ std::vector<Clock::time_point> loop_times(const Context& c, std::int64_t batch, 
       } else {
         net = optim.step(1e-3, std::move(net), std::move(gradients));
       }
-      times.push_back(Clock::now());
+      after();
     }
   }
   ad.sync();
+}
+
+using Side = void (*)(const Context&, double seconds, Extras, const AfterStep&);
+
+// When each step of one of them was sent.
+template <typename Net>
+std::vector<Clock::time_point> times_of(const Context& c, Side side, Extras extras) {
+  std::vector<Clock::time_point> times;
+  side(c, c.seconds + 1, extras, [&] { times.push_back(Clock::now()); });
   return times;
 }
 
@@ -126,33 +180,115 @@ std::vector<double> means(const std::vector<Clock::time_point>& times, std::size
   return samples;
 }
 
-std::vector<double> p99_over_median(const std::vector<Clock::time_point>& times) {
-  auto samples = means(times, 1);
-  std::ranges::sort(samples);
-  return {samples[samples.size() * 99 / 100] / samples[samples.size() / 2]};
+// Two threads of which one goes on at a time, for half a second.
+class Turns {
+ public:
+  // Called by a thread whose turn is over: returns when it is its turn again, or the other one has ended.
+  void pass(int self) {
+    std::unique_lock lock{mutex_};
+    turn_ = 1 - self;
+    changed_.notify_all();
+    wait(lock, self);
+    begin_ = Clock::now();
+  }
+  void begin(int self) {
+    std::unique_lock lock{mutex_};
+    wait(lock, self);
+    begin_ = Clock::now();
+  }
+  void end(int self) {
+    const std::scoped_lock lock{mutex_};
+    has_ended_ = true;
+    turn_ = 1 - self;
+    changed_.notify_all();
+  }
+  // Calls end() when it goes.
+  struct Ended {
+    Turns& turns;
+    int self;
+    ~Ended() { turns.end(self); }
+  };
+  bool is_over() const { return Clock::now() - begin_ > std::chrono::milliseconds{500}; }
+
+ private:
+  void wait(std::unique_lock<std::mutex>& lock, int self) {
+    changed_.wait(lock, [&] { return turn_ == self || has_ended_; });
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int turn_ = 0;
+  bool has_ended_ = false;
+  Clock::time_point begin_;  // of the turn; used by the thread whose turn it is
+};
+
+// Microseconds of a step of each, as means over `steps` with a sync at the end. Of each turn the first sample is left
+// out, and so is each one's first second, in which plans are made.
+template <typename Net>
+std::array<std::vector<double>, 2> take_turns(const Context& c, std::size_t steps, Extras extras) {
+  Turns turns;
+  std::array<std::vector<double>, 2> samples;
+  const double seconds = 2 * (c.seconds + 1);
+  const auto run = [&](int self, Side side) {
+    turns.begin(self);
+    const Turns::Ended ended{turns, self};
+    const auto keep_from = Clock::now() + std::chrono::seconds{2};
+    auto last = keep_from;  // of the sample before
+    bool is_first = true;
+    std::size_t count = 0;
+    side(c, seconds, extras, [&] {
+      if (++count % steps != 0) return;
+      c.device.sync();
+      const auto now = Clock::now();
+      const std::chrono::duration<double, std::micro> took = now - last;
+      if (!is_first && last > keep_from)
+        samples[static_cast<std::size_t>(self)].push_back(took.count() / static_cast<double>(steps));
+      is_first = turns.is_over();
+      if (is_first) turns.pass(self);
+      last = Clock::now();
+    });
+  };
+  auto other = std::async(std::launch::async, [&] { run(1, run_loop<Net>); });
+  run(0, run_learner<Net>);
+  other.get();
+  return samples;
+}
+
+// The learner's quantile over the loop's.
+template <typename Net>
+std::vector<double> ratio(const Context& c, std::size_t steps, Extras extras, double quantile) {
+  auto samples = take_turns<Net>(c, steps, extras);
+  const auto of = [&](std::vector<double>& list) {
+    if (list.empty()) throw std::runtime_error("learner: too little time for a sample");
+    std::ranges::sort(list);
+    return list[static_cast<std::size_t>(quantile * static_cast<double>(list.size() - 1))];
+  };
+  return {of(samples[0]) / of(samples[1])};
 }
 
 template <typename Net>
 void add(std::vector<Benchmark>& list, const std::string& name) {
   const auto steps = [](const Context& c) { return std::size_t{c.gpu ? 100U : 10U}; };
-  const auto all = Extras::averages_and_clipping, none = Extras::none;
-  list.push_back(
-      {name, "us", "lower", [=](const Context& c) { return means(learner_times<Net>(c, 64, all), steps(c)); }});
-  list.push_back(
-      {name + "_loop", "us", "lower", [=](const Context& c) { return means(loop_times<Net>(c, 64, all), steps(c)); }});
-  list.push_back({name + "_plain", "us", "lower",
-                  [=](const Context& c) { return means(learner_times<Net>(c, 64, none), steps(c)); }});
-  list.push_back({name + "_plain_loop", "us", "lower",
-                  [=](const Context& c) { return means(loop_times<Net>(c, 64, none), steps(c)); }});
-  list.push_back({name + "_p99", "ratio", "lower",
-                  [=](const Context& c) { return p99_over_median(learner_times<Net>(c, 64, all)); }});
+  for (const auto extras : {Extras::averages_and_clipping, Extras::none}) {
+    const auto row = name + (extras == Extras::none ? "_plain" : "");
+    const auto times = [=](Side side) {
+      return [=](const Context& c) { return means(times_of<Net>(c, side, extras), steps(c)); };
+    };
+    list.push_back({row, "us", "lower", times(run_learner<Net>)});
+    list.push_back({row + "_loop", "us", "lower", times(run_loop<Net>)});
+    list.push_back(
+        {row + "_ratio", "ratio", "lower", [=](const Context& c) { return ratio<Net>(c, steps(c), extras, 0.5); }});
+    list.push_back({row + "_p99", "ratio", "lower", [=](const Context& c) { return ratio<Net>(c, 1, extras, 0.99); }});
+  }
 }
 
 }  // namespace
 
+void add_learner_gpt2(std::vector<Benchmark>& list);  // learner_gpt2.cc
+
 void add_learner(std::vector<Benchmark>& list) {
   add<Mlp>(list, "learner_mlp64");
   add<Cnn>(list, "learner_cnn64");
+  add_learner_gpt2(list);
 }
 
 }  // namespace burn::bench

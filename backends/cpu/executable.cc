@@ -62,8 +62,9 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const
   return without_exceptions([&]() -> Made {
     std::unique_ptr<CpuExecutable> made(new CpuExecutable(*program, std::move(pool)));
     made->stages_.reserve(made->plan_.steps.size());
+    TileCodes codes(made->program_);
     for (const auto& step : made->plan_.steps) {
-      BURN_TRY(auto stage, prepare_stage(made->program_, made->plan_, step));
+      BURN_TRY(auto stage, prepare_stage(made->program_, made->plan_, step, codes));
       made->stages_.push_back(std::move(stage));
     }
     made->find_collective_ends();

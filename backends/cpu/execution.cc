@@ -176,7 +176,7 @@ void Execution::run_groups(std::size_t first, std::size_t count) {
       run_members(p, std::move(reads));
       continue;
     }
-    auto failed = program_.node_of(step.results[0]);
+    std::int32_t failed = 0;                                    // of the group's members
     auto bound = stages_[p].fused->bind(run_, reads, &failed);  // NOLINT: only fused stages run together
     if (bound.ok()) {
       groups.push_back(*std::move(bound));
@@ -184,7 +184,8 @@ void Execution::run_groups(std::size_t first, std::size_t count) {
     } else if (bound.status().code() == StatusCode::out_of_range || stages_[p].guards) {
       run_members(p, std::move(reads));
     } else {
-      const auto why = failure_of(ir::at_node(bound.status(), node(failed)));
+      const auto& members = plan_.groups[static_cast<std::size_t>(step.group)].members;
+      const auto why = failure_of(ir::at_node(bound.status(), node(members[static_cast<std::size_t>(failed)].node)));
       for (const auto ref : step.results) fail(ref, why);
     }
   }

@@ -53,7 +53,8 @@ Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node) {
   return kernel;
 }
 
-Result<Stage> prepare_stage(const ir::Program& program, const compile::Plan& plan, const compile::PlanStep& step) {
+Result<Stage> prepare_stage(const ir::Program& program, const compile::Plan& plan, const compile::PlanStep& step,
+                            TileCodes& codes) {
   if (step.group == compile::PlanStep::kSingle) {
     const auto& node = program.nodes[static_cast<std::size_t>(step.node)];
     if (ir::is_collective(node.op)) return prepare_collectives(program, step);
@@ -61,7 +62,7 @@ Result<Stage> prepare_stage(const ir::Program& program, const compile::Plan& pla
     return Stage{.kernel = std::move(kernel), .may_take_long = may_take_long(program, node)};
   }
   const auto& group = plan.groups[static_cast<std::size_t>(step.group)];
-  auto code = compile_group(program, group, step);
+  auto code = codes.of(group, step);
   if (!code.ok()) return ir::at_node(code.status(), program.nodes[static_cast<std::size_t>(group.members[0].node)]);
   std::vector<ir::TensorType> types;
   types.reserve(step.results.size());

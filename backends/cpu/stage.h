@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/fused/fused_kernel.h"
+#include "backends/cpu/fused/tile_codes.h"
 #include "backends/cpu/kernels/collective_work.h"
 #include "backends/cpu/runtime/run.h"
 #include "compile/plan/plan.h"
@@ -31,8 +32,10 @@ struct Stage {
   std::size_t memory_bytes() const;
 };
 
+// `codes`: of the program.
 // Errors: UNIMPLEMENTED, naming the op and its call site.
-Result<Stage> prepare_stage(const ir::Program& program, const compile::Plan& plan, const compile::PlanStep& step);
+Result<Stage> prepare_stage(const ir::Program& program, const compile::Plan& plan, const compile::PlanStep& step,
+                            TileCodes& codes);
 Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node);
 
 }  // namespace burn::backends::cpu

@@ -25,7 +25,7 @@ int run(int argc, char** argv) {
   app.add_option("--batch", options.batch, "transitions of a step of the optimizer")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
-  app.add_option("--lr", options.lr, "the learning rate")->check(CLI::Range(0.0, 10.0))->capture_default_str();
+  app.add_option("--lr", options.lr, "the learning rate at first")->check(CLI::Range(0.0, 10.0))->capture_default_str();
   app.add_option("--seed", options.seed, "of everything random")->capture_default_str();
   app.add_option("--episodes", episodes, "episodes to play at the end")
       ->check(CLI::Range(1, 10'000))

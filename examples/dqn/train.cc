@@ -143,6 +143,8 @@ Trained train(const Options& options, std::ostream& out) {
   Replay replay{static_cast<std::size_t>(options.replay)};
   Report report{options, out};
   std::uniform_real_distribution<double> share(0, 1);
+  const lr::Linear rate{
+      .initial = options.lr, .final_lr = options.lr / 100, .steps = std::max<std::int64_t>(options.steps, 1)};
   for (std::int64_t step = 0; step < options.steps; step += options.environments) {
     const double explored = exploration(options, step);
     std::vector<State> states;
@@ -157,7 +159,7 @@ Trained train(const Options& options, std::ostream& out) {
       report.episode(carts[i].steps(), carts[i].steps());  // a reward of 1 for each step
       carts[i].reset();
     }
-    if (step >= options.warmup) learn(net, target, optim, options.lr, draw(replay, options.batch, rng, device));
+    if (step >= options.warmup) learn(net, target, optim, rate.at(step), draw(replay, options.batch, rng, device));
     report.step(step + options.environments, explored);
   }
   return {std::move(net), report.reward()};

@@ -14,11 +14,12 @@ struct Options {
   std::string device = "cpu";
   std::int64_t steps = 40'000;  // of the cart, over all environments
   std::int64_t environments = 8;
-  std::int64_t batch = 128;        // transitions that each step of the optimizer learns from
-  std::int64_t replay = 20'000;    // transitions that are kept
-  std::int64_t warmup = 1000;      // steps at random before learning begins
-  double lr = 5e-4, gamma = 0.99;  // gamma: what a reward is worth one step later
-  double tau = 0.02;               // how far the target network goes toward the trained one in a step
+  std::int64_t batch = 128;      // transitions that each step of the optimizer learns from
+  std::int64_t replay = 20'000;  // transitions that are kept
+  std::int64_t warmup = 1000;    // steps at random before learning begins
+  double lr = 1e-3;              // at first; falls in a straight line to a hundredth of it
+  double gamma = 0.99;           // what a reward is worth one step later
+  double tau = 0.02;             // how far the target network goes toward the trained one in a step
   double explore_first = 1, explore_last = 0.05;
   std::int64_t explore_steps = 10'000;  // in which the share of random actions falls
   std::uint64_t seed = 1;

@@ -5,6 +5,7 @@
 #include <map>
 #include <thread>
 
+#include "client/record/device_state.h"
 #include "tests/train/learner_fixture.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/checkpoint/writer.h"
@@ -159,6 +160,54 @@ TEST_F(LearnerCheckpoints, ATrainingGoesOnInALongEpochAtOnce) {
   EXPECT_EQ(report.steps, 1 + 5);
   ASSERT_TRUE(first_step.has_value());
   EXPECT_LT(*first_step - start, std::chrono::seconds{2});
+}
+
+// So large with its moments that its checkpoints hold tensors of the device, which are read while it is trained on.
+struct LargeNet {
+  test::TinyNet small;
+  Param<2> large;  // 68 MiB, beyond what an average of it reads at once
+  BURN_MODULE(LargeNet, small, large)
+
+  train::ClassificationOutput step(const test::PointBatch& batch) const {
+    auto output = small.step(batch);
+    return {output.loss + (large.val() * large.val()).mean(), output.output, output.targets};
+  }
+};
+
+class LargeCheckpoints : public LearnerCheckpoints {
+ protected:
+  auto large() {
+    device.seed(1);
+    const auto numbers = Tensor<2>::ones({2, 9'000'000}, device.autodiff());
+    return train::Learner(LargeNet{test::TinyNet::init(device.autodiff()), Param<2>{numbers}}, optim::AdamConfig{},
+                          0.01);
+  }
+};
+
+TEST_F(LargeCheckpoints, AreOfOneMomentThoughTheyAreReadLater) {
+  const auto described = [this] {
+    return training().max_steps(4).ema({.decay = 0.5}).checkpoints(train::EverySteps{.steps = 2});
+  };
+  const auto whole = described().launch(large());
+  forget();
+  (void)described().max_steps(3).launch(large());
+  forget();
+  const auto resumed = described().resume(train::latest).launch(large());
+  for (const auto& [name, data] : whole.model.into_record()) {
+    EXPECT_TRUE(resumed.model.into_record().get(name) == data) << name;
+  }
+  for (const auto& [name, data] : whole.averaged().into_record()) {
+    EXPECT_TRUE(resumed.averaged().into_record().get(name) == data) << "average of " << name;
+  }
+}
+
+// The step after a snapshot gives nothing away, hence is a program of its own.
+TEST_F(LargeCheckpoints, TheFirstOneLeavesNoStepToPlan) {
+  std::vector<std::uint64_t> programs;  // after each step
+  callback->on_step = [&](train::Run&) { programs.push_back(device.state()->stats().programs_defined); };
+  (void)training().max_steps(4).checkpoints(train::EverySteps{.steps = 3}).launch(large());
+  ASSERT_EQ(programs.size(), 4);
+  EXPECT_EQ(programs[3], programs[2]);
 }
 
 TEST_F(LearnerCheckpoints, ACallbackMayAskForOne) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "train/events/csv_text.h"
 #include "train/events/event_file.h"
 
 namespace burn::dashboard_tool {
@@ -30,8 +31,10 @@ std::vector<Row> rows_of(const fs::path& run, const std::string& metric, std::se
   };
   const auto add = [&](train::Split split, std::string_view kind, std::string_view epoch,
                        const events::MetricPoint& p) {
-    rows.push_back({p.step, fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", run.string(), train::name(split), metric,
-                                        kind, epoch, p.first_step, p.step, p.count, p.mean, p.min, p.max)});
+    const auto number = [&](double value) { return p.count > 0 ? events::csv_number(value) : ""; };
+    rows.push_back({p.step, fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", events::csv_text(run.string()),
+                                        train::name(split), events::csv_text(metric), kind, epoch, p.first_step, p.step,
+                                        p.count, number(p.mean), number(p.min), number(p.max))});
   };
   events::EventFileReader reader{run / "events"};
   while (const auto event = reader.next()) {

@@ -43,6 +43,7 @@ void RunState::add(const events::Event& event) {
                         [&](const events::Phases& phases) { phases_ = phases; },
                         [&](const events::End& end) {
                           end_ = end;
+                          device_use_.reset();
                           if (!end.text.empty()) note(event.time_us, events::Level::error, end.text);
                         },
                         [](const auto&) {}},

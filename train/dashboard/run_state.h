@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "train/dashboard/series.h"
+#include "train/events/device_use.h"
 #include "train/events/event.h"
 
 namespace burn::train::dashboard {
@@ -61,6 +62,9 @@ class RunState {
   std::int64_t last_us() const { return last_us_; }
   std::int64_t step() const { return step_; }
   std::int64_t epoch() const { return epoch_; }  // that are over
+  // Of the device, while the training runs in this process: none is known of others.
+  const std::optional<events::DeviceUse>& device_use() const { return device_use_; }
+  void set_device_use(std::optional<events::DeviceUse> use) { device_use_ = use; }
   // Seconds until the planned end, validation included; none while not known.
   std::optional<double> seconds_left() const;
 
@@ -77,6 +81,7 @@ class RunState {
   std::optional<events::CheckpointWritten> checkpoint_;
   std::optional<events::Phases> phases_;
   std::optional<events::End> end_;
+  std::optional<events::DeviceUse> device_use_;
   std::deque<LoggedMessage> messages_;
   std::array<double, kSplits> split_seconds_{};  // of the last whole pass
   std::int64_t first_us_ = 0, last_us_ = 0, checkpoint_us_ = 0;

@@ -61,7 +61,7 @@ Engine::Engine(const TrainingOptions& options, Work& work, Optimizers& optimizer
       valid_metrics_(or_loss(options.valid_metrics)),
       metrics_(train_metrics_, work.has(Split::valid) ? &valid_metrics_ : nullptr),
       numbers_(metrics_),
-      events_(make_watchers(options, metrics_), options.observers),
+      events_(make_watchers(options, metrics_, device_), options.observers),
       watched_(watched_metric(options, metrics_)),
       checkpoints_(options, metrics_, watched_),
       keeps_snapshots_(is_large(work.model())) {

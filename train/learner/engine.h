@@ -77,6 +77,9 @@ class Engine : private Run {
     std::map<std::string, Record> more;
   };
   DeviceRecords ask_records();
+  // After each step: the second one of a launch is taken as beside a checkpoint. Since what a snapshot holds is not
+  // given away, the step after it is a program of its own, which is planned then, where the others are.
+  void rehearse_snapshot();
   void save(CheckpointKind kind);
   bool take_outcomes(bool wait);  // false: one of them could not be written
   void keep_best();
@@ -130,9 +133,11 @@ class Engine : private Run {
   std::vector<RandomState> streams_;               // after the last step
   std::optional<Pass> train_pass_;                 // of this epoch: over at the latest when validation is
   std::deque<std::int64_t> batches_on_their_way_;  // whose numbers are to come, as counted in the epoch
-  std::optional<DeviceRecords> asked_;             // for the checkpoint at the end of the epoch
-  bool is_saved_ = false;                          // nothing has been trained since the last checkpoint
-  std::function<void()> at_end_;                   // until it is called
+  std::optional<DeviceRecords> rehearsed_;         // held while the second step is taken
+  bool has_rehearsed_ = false;
+  std::optional<DeviceRecords> asked_;  // for the checkpoint at the end of the epoch
+  bool is_saved_ = false;               // nothing has been trained since the last checkpoint
+  std::function<void()> at_end_;        // until it is called
   std::exception_ptr at_end_failed_;
   std::string stop_asked_;  // by a callback: why
   bool nan_was_told_ = false;

@@ -59,6 +59,11 @@ Engine::DeviceRecords Engine::ask_records() {
   return records;
 }
 
+void Engine::rehearse_snapshot() {
+  rehearsed_.reset();
+  if (!std::exchange(has_rehearsed_, true)) rehearsed_ = ask_records();
+}
+
 void Engine::save(CheckpointKind kind) {
   const bool is_inside = kind != CheckpointKind::epoch;
   Checkpoint checkpoint;

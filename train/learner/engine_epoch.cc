@@ -90,6 +90,7 @@ bool Engine::after_step() {
     validate_within_epoch();
     if (options_.interrupter.should_stop()) return false;
   }
+  if (keeps_snapshots_ && options_.checkpoints) rehearse_snapshot();
   call("step", [this](Callback& callback) { callback.step(*this); });
   (void)take_outcomes(false);
   if (checkpoints_.is_due(steps) && !is_last) {

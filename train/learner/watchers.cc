@@ -10,6 +10,7 @@
 #include "train/dashboard/web/web_dashboard.h"
 #include "train/events/event_file.h"
 #include "train/log/loggers.h"
+#include "train/metric/device_use_sampler.h"
 #include "train/render/cli_renderer.h"
 #include "train/render/renderer_sink.h"
 
@@ -45,12 +46,13 @@ dashboard::Stop stop_of(const Interrupter& interrupter) {
 }
 
 // The renderer that was given; else the terminal's dashboard where there is a terminal, or lines.
-std::shared_ptr<events::EventSink> view_of(const TrainingOptions& options, Formats formats) {
+std::shared_ptr<events::EventSink> view_of(const TrainingOptions& options, Formats formats,
+                                           const events::DeviceUseNow& device_use) {
   if (options.renderer) return std::make_shared<RendererSink>(options.renderer, std::move(formats));
   if (setting(Setting::renderer) != "lines" && dashboard::terminal_is_usable()) {
     try {
       return std::make_shared<dashboard::TerminalDashboard>(
-          dashboard::TerminalOptions{options.artifact_dir, stop_of(options.interrupter), formats});
+          dashboard::TerminalOptions{options.artifact_dir, stop_of(options.interrupter), formats, device_use});
     } catch (const Error& error) {
       std::cerr << error.what() << "; lines are written instead\n";
     }
@@ -61,16 +63,20 @@ std::shared_ptr<events::EventSink> view_of(const TrainingOptions& options, Forma
 }  // namespace
 
 std::vector<std::shared_ptr<events::EventSink>> make_watchers(const TrainingOptions& options,
-                                                              const SplitMetrics& metrics) {
+                                                              const SplitMetrics& metrics, const Device& device) {
+  const events::DeviceUseNow device_use = [sampler = std::make_shared<metric::DeviceUseSampler>(), device] {
+    sampler->ask(device);
+    return sampler->last();
+  };
   std::vector<std::shared_ptr<events::EventSink>> sinks;
   std::optional<dashboard::WebOptions> web;
   if (options.dashboard)
     web = dashboard::WebOptions{value_or_throw(dashboard::parse_address(*options.dashboard)), options.dashboard_token};
   // Dashboards read what a resumed run's file has of before, hence come before what cuts it.
-  sinks.push_back(view_of(options, formats_of(options, metrics)));
+  sinks.push_back(view_of(options, formats_of(options, metrics), device_use));
   if (web)
-    sinks.push_back(
-        std::make_shared<dashboard::WebDashboard>(*web, options.artifact_dir, stop_of(options.interrupter)));
+    sinks.push_back(std::make_shared<dashboard::WebDashboard>(*web, options.artifact_dir, stop_of(options.interrupter),
+                                                              device_use));
   sinks.push_back(std::make_shared<events::EventFileSink>(options.artifact_dir / "events"));
   sinks.push_back(std::make_shared<ApplicationLogger>(options.artifact_dir / "experiment.log"));
   sinks.insert(sinks.end(), options.loggers.begin(), options.loggers.end());

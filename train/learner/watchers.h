@@ -10,8 +10,9 @@
 namespace burn::train {
 
 // What shows the training, its file of events and its log, and the loggers of the options. `metrics`: what is measured,
-// whose values are written. Errors: INVALID_ARGUMENT for a dashboard's address that is none.
+// whose values are written. `device`: what it computes on. Errors: INVALID_ARGUMENT for a dashboard's address that is
+// none.
 std::vector<std::shared_ptr<events::EventSink>> make_watchers(const TrainingOptions& options,
-                                                              const SplitMetrics& metrics);
+                                                              const SplitMetrics& metrics, const Device& device);
 
 }  // namespace burn::train

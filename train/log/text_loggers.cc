@@ -1,29 +1,22 @@
 #include <charconv>
-#include <cmath>
 #include <ctime>
 
 #include <fmt/format.h>
 
 #include "base/overloaded.h"
+#include "train/events/csv_text.h"
 #include "train/events/json_text.h"
 #include "train/log/loggers.h"
 
 namespace burn::train {
 namespace {
 
+using events::csv_number;
+using events::csv_text;
 using events::json_text;
 
 std::string seconds(std::int64_t time_us) { return fmt::format("{:.3f}", static_cast<double>(time_us) / 1e6); }
 std::string number(double value) { return events::json_number(value); }
-std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
-
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string{"\"\""} : std::string{c};
-  return quoted + "\"";
-}
-
 // The whole number that follows a text; nothing where there is none.
 std::optional<std::int64_t> number_after(const std::string& line, std::string_view before) {
   const auto at = line.find(before);

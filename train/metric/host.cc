@@ -1,13 +1,9 @@
 #include "train/metric/host.h"
 
-#include <algorithm>
 #include <fstream>
-#include <mutex>
 #include <sstream>
 
-#include <fmt/format.h>
-
-#include "client/record/device_state.h"
+#include "train/metric/device_use_sampler.h"
 
 namespace burn::metric {
 namespace {
@@ -118,44 +114,17 @@ std::optional<double> CpuTemperature::sample(const MeasuredBatch& /*batch*/) {
   return sum / count;
 }
 
-struct Cuda::Answers {
-  std::mutex mutex;
-  std::optional<Clock::time_point> asked;
-  struct Answer {
-    Clock::time_point when;
-    proto::Usage usage;
-  };
-  std::optional<Answer> last, before;
-};
+struct Cuda::Answers : DeviceUseSampler {};
 
 Cuda::Cuda() : answers_(std::make_shared<Answers>()) {}
 
 void Cuda::take(const MeasuredBatch& batch) {
-  if (!batch.device) return;
-  {
-    const std::lock_guard lock(answers_->mutex);
-    const auto now = Clock::now();
-    if (answers_->asked && now - *answers_->asked < kSampleInterval) return;
-    answers_->asked = now;
-  }
-  batch.device->state()->session().stats([answers = answers_](const Result<proto::SessionStats>& stats) {
-    const std::lock_guard lock(answers->mutex);
-    answers->before = std::exchange(answers->last, std::nullopt);
-    if (stats.ok()) answers->last = Answers::Answer{Clock::now(), stats->device};
-  });
+  if (batch.device) answers_->ask(*batch.device);
 }
 
 std::string Cuda::text() const {
-  const std::lock_guard lock(answers_->mutex);
-  if (!answers_->last) return "unavailable";
-  const auto& [when, usage] = *answers_->last;
-  auto text = fmt::format("memory {:.2f}/{:.2f} GB", static_cast<double>(usage.memory_in_use) / kGigabyte,
-                          static_cast<double>(usage.memory_limit) / kGigabyte);
-  if (const auto& before = answers_->before; before && when > before->when) {
-    const double share = (usage.busy_seconds - before->usage.busy_seconds) / seconds_between(before->when, when);
-    text += fmt::format(", use {:.0f} %", 100 * std::clamp(share, 0.0, 1.0));
-  }
-  return text;
+  const auto use = answers_->last();
+  return use ? to_string(*use) : "unavailable";
 }
 
 }  // namespace burn::metric

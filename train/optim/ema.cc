@@ -253,13 +253,23 @@ Record ModuleAverage::to_record(const nn::ModuleWalk& module) const {
   record.metadata()[kStepsKey] = std::to_string(steps_);
   record.metadata()[kUpdatesKey] = std::to_string(updates_);
   if (updates_ == 0) return record;
-  std::vector<Record::Read> reads;
-  std::size_t k = 0;
+  std::vector<std::pair<std::string, const client::Value*>> means;
+  std::size_t k = 0, bytes = 0;
   nn::for_each_slot(module, [&](const std::string& path, Slot&) {
-    const auto& entry = entries_[k++];
-    if (entry.mean.has_value()) reads.emplace_back(path, client::to_data_async(entry.mean));
+    const auto& mean = entries_[k++].mean;
+    if (!mean.has_value()) return;
+    means.emplace_back(path, &mean);
+    bytes += mean.type().num_bytes();
   });
-  record.insert_reads(std::move(reads));
+  if (bytes > Record::kStagingBytes) {  // then a file of them is written without having all of them here
+    std::vector<Record::Source> sources;
+    for (const auto& [path, mean] : means) sources.push_back(nn::source_of(path, *mean));
+    record.insert_sources(std::move(sources));
+  } else {
+    std::vector<Record::Read> reads;
+    for (const auto& [path, mean] : means) reads.emplace_back(path, client::to_data_async(*mean));
+    record.insert_reads(std::move(reads));
+  }
   return record;
 }
 

@@ -50,6 +50,7 @@ class Compiler {
     place(code_, step_.reads.size(), step_.results.size());
     choose_tile();
     choose_parts();
+    number_members();
     return std::move(code_);
   }
 
@@ -198,6 +199,13 @@ class Compiler {
                           .loops = in.reduce});
     constexpr std::int64_t kLine = 64;  // threads do not write to one another's
     code_.total_bytes += (numbers * static_cast<std::int64_t>(in.reduce.total_size) + kLine - 1) / kLine * kLine;
+  }
+
+  void number_members() {
+    for (auto& in : code_.instructions) {
+      const auto at = std::ranges::lower_bound(group_.members, in.node, {}, &compile::Member::node);
+      in.node = static_cast<std::int32_t>(at - group_.members.begin());
+    }
   }
 
   // As many as keep threads busy, few enough to merge at the end for next to nothing.

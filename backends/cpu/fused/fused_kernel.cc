@@ -23,7 +23,7 @@ Result<TileSource> source_of(Run& run, Array& x, const TileValue& value) {
   return TileSource(std::move(held));
 }
 
-// The node of the first instruction that reads the value.
+// The member of the first instruction that reads the value.
 std::int32_t first_reader(const TileCode& code, std::int32_t value) {
   for (const auto& in : code.instructions) {
     if (std::find(in.operands, in.operands + in.arity, value) != in.operands + in.arity) return in.node;
@@ -33,15 +33,16 @@ std::int32_t first_reader(const TileCode& code, std::int32_t value) {
 
 }  // namespace
 
-Result<BoundGroup> FusedKernel::bind(Run& run, std::span<Array> reads, std::int32_t* failed_node) const {
+Result<BoundGroup> FusedKernel::bind(Run& run, std::span<Array> reads, std::int32_t* failed_member) const {
+  const auto& code = *code_;
   std::vector<TileSource> sources;
-  sources.reserve(code_.values.size());
-  for (std::size_t v = 0; v < code_.values.size(); ++v) {
-    const auto& value = code_.values[v];
+  sources.reserve(code.values.size());
+  for (std::size_t v = 0; v < code.values.size(); ++v) {
+    const auto& value = code.values[v];
     if (value.read < 0) continue;
     auto source = source_of(run, reads[static_cast<std::size_t>(value.read)], value);
     if (!source.ok()) {
-      *failed_node = first_reader(code_, static_cast<std::int32_t>(v));
+      *failed_member = first_reader(code, static_cast<std::int32_t>(v));
       return source.status();
     }
     sources.push_back(*std::move(source));
@@ -51,38 +52,42 @@ Result<BoundGroup> FusedKernel::bind(Run& run, std::span<Array> reads, std::int3
   std::vector<TileTarget> targets;
   results.reserve(result_types_.size());
   for (std::size_t r = 0; r < result_types_.size(); ++r) {
-    const auto over = code_.overwrites[r];
+    const auto over = code.overwrites[r];
     const bool overwrites = over >= 0 && may_overwrite(reads[static_cast<std::size_t>(over)]);
     if (overwrites) {
       results.emplace_back(result_types_[r], reads[static_cast<std::size_t>(over)].buffer());
     } else {
       auto fresh = run.allocate(result_types_[r]);
       if (!fresh.ok()) {
-        *failed_node = code_.instructions.front().node;
+        *failed_member = code.instructions.front().node;
         return fresh.status();
       }
       results.push_back(*std::move(fresh));
     }
-    targets.push_back({results.back().data(), code_.is_large && !overwrites});
+    targets.push_back({results.back().data(), code.is_large && !overwrites});
   }
   CpuBufferPtr totals;
-  if (const auto bytes = TileRunner::total_bytes(code_); bytes > 0) {
+  if (const auto bytes = TileRunner::total_bytes(code); bytes > 0) {
     auto fresh = run.pool.allocate(static_cast<std::size_t>(bytes));
     if (!fresh.ok()) {
-      *failed_node = code_.instructions.front().node;
+      *failed_member = code.instructions.front().node;
       return fresh.status();
     }
     totals = *std::move(fresh);
   }
-  return BoundGroup{TileRunner(code_, std::move(sources), std::move(targets), std::move(totals), run),
+  return BoundGroup{TileRunner(code, std::move(sources), std::move(targets), std::move(totals), run),
                     std::move(results)};
 }
 
 std::size_t FusedKernel::memory_bytes() const {
-  return sizeof *this + code_.values.capacity() * sizeof(TileValue) +
-         code_.instructions.capacity() * sizeof(TileInstruction) + code_.overwrites.capacity() * sizeof(std::int32_t) +
-         (code_.source_of.capacity() + code_.moving.capacity() + code_.narrowed.capacity()) * sizeof(std::size_t) +
-         code_.sums.capacity() * sizeof(TileSum) + result_types_.capacity() * sizeof(ir::TensorType);
+  const auto& code = *code_;
+  const auto shared =
+      sizeof code + code.values.capacity() * sizeof(TileValue) +
+      code.instructions.capacity() * sizeof(TileInstruction) + code.overwrites.capacity() * sizeof(std::int32_t) +
+      (code.source_of.capacity() + code.moving.capacity() + code.narrowed.capacity()) * sizeof(std::size_t) +
+      code.sums.capacity() * sizeof(TileSum);
+  return sizeof *this + shared / static_cast<std::size_t>(std::max<long>(code_.use_count(), 1)) +
+         result_types_.capacity() * sizeof(ir::TensorType);
 }
 
 void run_together(std::span<BoundGroup> groups) {

@@ -1,6 +1,7 @@
 // Runs a fused group: tile by tile, on several threads.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,17 +20,17 @@ struct BoundGroup {
 // Thread-safe.
 class FusedKernel {
  public:
-  FusedKernel(TileCode code, std::vector<ir::TensorType> results)
+  FusedKernel(std::shared_ptr<const TileCode> code, std::vector<ir::TensorType> results)
       : code_(std::move(code)), result_types_(std::move(results)) {}
 
   // The reads are the kernel's own, as a Kernel's operands are. Errors: RESOURCE_EXHAUSTED, OUT_OF_RANGE; they belong
-  // to *failed_node. After a failure the reads are as they were.
-  Result<BoundGroup> bind(Run& run, std::span<Array> reads, std::int32_t* failed_node) const;
-  std::size_t memory_bytes() const;
-  const TileCode& code() const { return code_; }
+  // to a member of the group, *failed_member. After a failure the reads are as they were.
+  Result<BoundGroup> bind(Run& run, std::span<Array> reads, std::int32_t* failed_member) const;
+  std::size_t memory_bytes() const;  // with a part of the code, where several share it
+  const TileCode& code() const { return *code_; }
 
  private:
-  TileCode code_;
+  std::shared_ptr<const TileCode> code_;
   std::vector<ir::TensorType> result_types_;
 };
 

@@ -56,7 +56,7 @@ struct TileInstruction {
   static constexpr int kMaxOperands = 5;
   std::int32_t operands[kMaxOperands] = {};
   std::int32_t result = 0;
-  std::int32_t node = 0;  // of the program, for messages
+  std::int32_t node = 0;  // of the program, while it is compiled; then which of the group's members it is part of
   RunLoop loop = nullptr;
   RunLoop streaming_loop = nullptr;  // the same, past the caches, if there is one
   Chain chain;  // what a pointwise instruction over f32 is made of, if it may become part of another
@@ -127,6 +127,7 @@ void improve(TileCode& code, const ir::Program& program);
 // whether it is large and which results stream themselves.
 void place(TileCode& code, std::size_t reads, std::size_t results);
 
+// Refers to nothing of the program, so groups of the same kind may share it (tile_codes.h).
 // Errors: UNIMPLEMENTED where there is no loop.
 Result<TileCode> compile_group(const ir::Program& program, const compile::Group& group, const compile::PlanStep& step);
 

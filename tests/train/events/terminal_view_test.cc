@@ -130,6 +130,19 @@ TEST(View, ShowsTabsCurveStatusAndOutputAt80By24) {
   EXPECT_EQ(frame_lines, 24);
 }
 
+TEST(View, ShowsTheMemoryAndUseOfTheDeviceWhileTheTrainingRuns) {
+  auto run = run_of(made_up_run(3));
+  run.set_device_use(events::DeviceUse{3'250'000'000, 79'100'000'000, 0.85});
+  EXPECT_THAT(screen(run, {}), HasSubstr("first-run  on cpu  memory 3.25/79.10 GB, use 85 %"));
+  auto start = run.start();
+  start.device = "ws://" + std::string(30, 'h') + ":3000";  // leaves no room for it in the first line
+  start.resumed = true;
+  run.add({1, start});
+  EXPECT_THAT(screen(run, {}), HasSubstr("ago   memory 3.25/79.10 GB, use 85 %"));
+  run.add({2, events::End{}});
+  EXPECT_THAT(screen(run, {}), Not(HasSubstr("memory")));
+}
+
 TEST(View, IsDrawnAtAnySizeWithoutLeavingTheFrame) {
   const auto run = run_of(made_up_run(3));
   for (int width = 1; width <= 200; width += 7) {

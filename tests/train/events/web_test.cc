@@ -128,6 +128,19 @@ TEST(DashboardJson, TellsTheTableOfRuns) {
   EXPECT_EQ(run.at("checkpoint").at("step").as_int64(), 300);
 }
 
+TEST(DashboardJson, TellsTheMemoryOfTheDeviceWhereItIsKnown) {
+  RunBoard board;
+  board.add(made_up_board_run(1));
+  const auto told = [&] {
+    boost::json::value runs;
+    board.read([&](const auto& all) { runs = boost::json::parse(runs_json(all)); });
+    return runs.at(0).at("deviceUse");
+  };
+  EXPECT_TRUE(told().is_null());
+  board.change(0, [](BoardRun& run) { run.state.set_device_use(events::DeviceUse{1'500'000'000, 8'000'000'000, {}}); });
+  EXPECT_EQ(told().as_string(), "memory 1.50/8.00 GB");
+}
+
 TEST(DashboardJson, SendsOnlyWhatIsNewOfCurves) {
   RunBoard board;
   board.add(made_up_board_run(1));
@@ -199,6 +212,19 @@ TEST(WebDashboard, ServesThePageTheTableAndTheEvents) {
   EXPECT_THAT(receive(stream, "event: curves"), HasSubstr("text/event-stream"));
   dashboard.event({1, events::MetricPoint::of(0, Split::train, 777, 0.5)});
   EXPECT_THAT(receive(stream, "777"), HasSubstr("777"));
+}
+
+TEST(WebDashboard, AsksForTheUseOfTheDeviceWhileTheTrainingGoesOn) {
+  int asked = 0;
+  WebDashboard dashboard{{.address = {"127.0.0.1", 0, true}, .token = ""}, "run", {}, [&] {
+                           ++asked;
+                           return std::optional(events::DeviceUse{1'000'000'000, 2'000'000'000, 0.5});
+                         }};
+  for (const auto& event : events::made_up_run(1)) dashboard.event(event);
+  EXPECT_EQ(asked, 1);  // by the one event that says how far the training is
+  const auto runs = connect_to(dashboard.url());
+  send_text(runs, "GET /api/runs HTTP/1.1\r\n" + kLocal);
+  EXPECT_THAT(receive(runs), HasSubstr("memory 1.00/2.00 GB, use 50 %"));
 }
 
 // A browser's headers come in more than one read.

@@ -69,14 +69,32 @@ std::string duration_text(double seconds) {
                    : fmt::format("{}:{:02}", minutes, total % 60);
 }
 
-void draw_title(Frame& frame, const RunState& run, const Moment& moment) {
-  frame.fill({0, 0, frame.width(), 1}, U' ', {.reverse = true});
-  const int end =
-      frame.put(1, 0, fmt::format("{}  on {}", run.start().name, run.start().device), {.bold = true, .reverse = true});
+namespace {
+
+struct Title {
+  std::string left, right;
+  bool has_device_use = false;  // at its left, where there is room
+};
+
+Title title_of(const RunState& run, const Moment& moment, int width) {
   const auto until = run.end() ? run.last_us() : moment.now_us;
   const double seconds = run.first_us() > 0 ? static_cast<double>(until - run.first_us()) / 1e6 : 0;
-  const auto text = fmt::format("{}  {}", state_text(run), duration_text(seconds));
-  frame.put(std::max(end + 1, frame.width() - columns_of(text) - 1), 0, text, {.reverse = true});
+  Title title{fmt::format("{}  on {}", run.start().name, run.start().device),
+              fmt::format("{}  {}", state_text(run), duration_text(seconds))};
+  if (!run.device_use()) return title;
+  const auto use = "  " + to_string(*run.device_use());
+  title.has_device_use = columns_of(title.left) + columns_of(use) + columns_of(title.right) + 4 <= width;
+  if (title.has_device_use) title.left += use;
+  return title;
+}
+
+}  // namespace
+
+void draw_title(Frame& frame, const RunState& run, const Moment& moment) {
+  frame.fill({0, 0, frame.width(), 1}, U' ', {.reverse = true});
+  const auto title = title_of(run, moment, frame.width());
+  const int end = frame.put(1, 0, title.left, {.bold = true, .reverse = true});
+  frame.put(std::max(end + 1, frame.width() - columns_of(title.right) - 1), 0, title.right, {.reverse = true});
 }
 
 void draw_status(Frame& frame, Rect area, const RunState& run, const Moment& moment) {
@@ -102,6 +120,8 @@ void draw_status(Frame& frame, Rect area, const RunState& run, const Moment& mom
     const bool has_room = columns_of(join(second)) + columns_of(text) + 5 <= frame.width();
     if (!text.empty() && has_room) second.push_back(std::move(text));
   }
+  if (run.device_use() && !title_of(run, moment, frame.width()).has_device_use)
+    second.push_back(to_string(*run.device_use()));
   frame.put(1, area.y, join(first));
   frame.put(1, area.y + 1, join(second));
   auto values = values_text(run, Split::train);

@@ -80,9 +80,12 @@ TerminalDashboard::~TerminalDashboard() {
 }
 
 void TerminalDashboard::event(const events::Event& event) {
+  const bool goes_on = options_.device_use && std::holds_alternative<events::Progress>(event.body);
+  const auto use = goes_on ? options_.device_use() : std::nullopt;
   const std::lock_guard lock(mutex_);
   if (const auto* start = std::get_if<events::Start>(&event.body)) add_history(options_.artifact_dir, *start, state_);
   state_.add(event);
+  if (goes_on) state_.set_device_use(use);
   if (const auto* start = std::get_if<events::Start>(&event.body)) resumed_ = start->resumed;
   if (!std::holds_alternative<events::Progress>(event.body)) lines_->event(event);  // a log has the epochs
   has_news_ = true;

@@ -22,6 +22,7 @@ struct TerminalOptions {
   std::filesystem::path artifact_dir;  // output.log is written there
   Stop stop;
   std::vector<RendererSink::Format> formats;  // of the lines that stay on the terminal at the end
+  events::DeviceUseNow device_use = {};       // of the device, asked for while the training goes on
 };
 
 // stdin and stdout are one terminal of at least 80 by 24 whose TERM is known, this process is in its foreground, and no

@@ -84,11 +84,13 @@ std::string run_json(std::size_t id, const BoardRun& run) {
   for (std::size_t i = 0; i < state.metrics().size(); ++i) metrics += (i > 0 ? "," : "") + metric_json(state, i);
   const auto left = state.seconds_left();
   return fmt::format(
-      R"({{"id":{},"name":{},"folder":{},"device":{},"state":{},"problem":{},"canStop":{},"first":{},"last":{},"step":{},"epoch":{},"epochs":{},"maxSteps":{},"secondsLeft":{},"checkpoint":{},"progress":{},"phases":{},"messages":{},"metrics":[{}]}})",
+      R"({{"id":{},"name":{},"folder":{},"device":{},"deviceUse":{},"state":{},"problem":{},"canStop":{},"first":{},"last":{},"step":{},"epoch":{},"epochs":{},"maxSteps":{},"secondsLeft":{},"checkpoint":{},"progress":{},"phases":{},"messages":{},"metrics":[{}]}})",
       id, json_text(state.start().name.empty() ? run.folder.filename().string() : state.start().name),
-      json_text(run.folder.string()), json_text(state.start().device), json_text(state_of(run)), json_text(run.problem),
-      static_cast<bool>(run.stop) && !state.end(), state.first_us() / 1000, state.last_us() / 1000, state.step(),
-      state.epoch(), state.start().epochs, state.start().max_steps, left ? json_number(*left) : "null",
+      json_text(run.folder.string()), json_text(state.start().device),
+      state.device_use() ? json_text(to_string(*state.device_use())) : "null", json_text(state_of(run)),
+      json_text(run.problem), static_cast<bool>(run.stop) && !state.end(), state.first_us() / 1000,
+      state.last_us() / 1000, state.step(), state.epoch(), state.start().epochs, state.start().max_steps,
+      left ? json_number(*left) : "null",
       state.checkpoint()
           ? fmt::format(R"({{"time":{},"step":{}}})", state.checkpoint_us() / 1000, state.checkpoint()->step)
           : "null",

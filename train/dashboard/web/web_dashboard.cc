@@ -4,7 +4,8 @@
 
 namespace burn::train::dashboard {
 
-WebDashboard::WebDashboard(WebOptions options, std::filesystem::path folder, Stop stop) {
+WebDashboard::WebDashboard(WebOptions options, std::filesystem::path folder, Stop stop, events::DeviceUseNow device_use)
+    : device_use_(std::move(device_use)) {
   BoardRun run;
   run.folder = std::move(folder);
   run.is_running = true;
@@ -19,9 +20,12 @@ WebDashboard::WebDashboard(WebOptions options, std::filesystem::path folder, Sto
 }
 
 void WebDashboard::event(const events::Event& event) {
+  const bool goes_on = device_use_ && std::holds_alternative<events::Progress>(event.body);
+  const auto use = goes_on ? device_use_() : std::nullopt;
   board_.change(0, [&](BoardRun& run) {
     if (const auto* start = std::get_if<events::Start>(&event.body)) add_history(run.folder, *start, run.state);
     run.state.add(event);
+    if (goes_on) run.state.set_device_use(use);
   });
 }
 

@@ -13,8 +13,9 @@ namespace burn::train::dashboard {
 
 class WebDashboard final : public events::EventSink {
  public:
-  // `folder`: of the run. Where the address cannot be listened to there is a notice, and the training goes on without.
-  WebDashboard(WebOptions options, std::filesystem::path folder, Stop stop);
+  // `folder`: of the run; `device_use`: of its device, asked for while it goes on, or empty. Where the address cannot
+  // be listened to there is a notice, and the training goes on without.
+  WebDashboard(WebOptions options, std::filesystem::path folder, Stop stop, events::DeviceUseNow device_use = {});
 
   void event(const events::Event& event) override;
   std::vector<events::Message> notices() override { return notices_; }
@@ -22,6 +23,7 @@ class WebDashboard final : public events::EventSink {
   std::string url() const { return server_ ? server_->url() : ""; }
 
  private:
+  const events::DeviceUseNow device_use_;
   RunBoard board_;  // of one run
   std::unique_ptr<WebServer> server_;
   std::vector<events::Message> notices_;

@@ -154,7 +154,7 @@ function showStatus() {
     parts.push(fact("items/s", p.itemsPerSecond?.toFixed(0) ?? "-"));
     if (p.skipped) parts.push(fact("skipped", String(p.skipped)));
   }
-  if (run?.device) parts.push(fact("device", run.device));
+  if (run?.device) parts.push(fact("device", run.deviceUse ? `${run.device}, ${run.deviceUse}` : run.device));
   if (run?.checkpoint) {
     const age = run.state === "running" ? `, ${duration((Date.now() - run.checkpoint.time) / 1000)} ago` : "";
     parts.push(fact("checkpoint", `step ${run.checkpoint.step}${age}`));
