@@ -74,6 +74,8 @@ class Loader {
     }
     return lines;
   }
+  // Whether a thread's lines are side by side in fours.
+  bool is_in_fours(int count) const { return count % kPack == 0 && kernel::bits_of(zero_.type) == 32; }
   // Which line that is.
   Value line_of(int i, Value mine, int threads, int count) const {
     return is_in_fours(count) ? (mine + i / kPack * threads) * kPack + i % kPack : mine + i * threads;
@@ -89,8 +91,6 @@ class Loader {
     std::function<std::vector<Value>(Value)> elements = {};
     std::vector<Variable> staged = {};
   };
-  bool is_in_fours(int count) const { return count % kPack == 0 && kernel::bits_of(zero_.type) == 32; }
-
   kernel::Writer& writer_;
   int pitch_, size_;  // elements
   kernel::Shared shared_;
@@ -158,7 +158,8 @@ void each_block(kernel::Writer& writer, Arguments& arguments, const BlockGrid& g
 
 void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type, const BlockGrid& grid,
                     const BlockPlace& place, const BlockSource& rows, const BlockSource& columns,
-                    const std::function<void(Value, Value, Value)>& store) {
+                    const std::function<void(Value, Value, Value)>& store,
+                    const std::function<void(Value, Value, const Values&)>& store_pack) {
   constexpr int kUnrolled = 4;
   const auto& tile = grid.tile;
   const Value all_rows = arguments.number(grid.rows), all_columns = arguments.number(grid.columns);
@@ -207,11 +208,17 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
 
   for (int i = 0; i < tile.rows_each; ++i) {
     const Value row = place.first_row + to(arguments.index(), first.line_of(i, my_row, tile.down(), tile.rows_each));
-    for (int j = 0; j < tile.columns_each; ++j) {
+    const bool in_packs = store_pack && second.is_in_fours(tile.columns_each);
+    for (int j = 0; j < tile.columns_each; j += in_packs ? BlockSource::kPack : 1) {
       const Value in_tile = second.line_of(j, my_column, tile.across(), tile.columns_each);
       const Value column = place.first_column + to(arguments.index(), in_tile);
-      writer.when(row < all_rows && column < all_columns,
-                  [&] { store(row, column, sums[static_cast<std::size_t>(i * tile.columns_each + j)].get()); });
+      const auto sum = [&](int k) { return sums[static_cast<std::size_t>(i * tile.columns_each + j + k)].get(); };
+      writer.when(row < all_rows && column < all_columns, [&] {
+        if (in_packs)
+          store_pack(row, column, {sum(0), sum(1), sum(2), sum(3)});
+        else
+          store(row, column, sum(0));
+      });
     }
   }
 }

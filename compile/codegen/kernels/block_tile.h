@@ -68,9 +68,11 @@ struct BlockSource {
 };
 
 // store(row, column, sum) for each element of the block's tile inside the result; sums of `type`, in the order of the
-// depth.
+// depth. `store_pack`, where set, does it for BlockSource::kPack columns from such a multiple on, where the threads
+// have them so. Requires: the result's columns are such a multiple.
 void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type, const BlockGrid& grid,
                     const BlockPlace& place, const BlockSource& rows, const BlockSource& columns,
-                    const std::function<void(kernel::Value, kernel::Value, kernel::Value)>& store);
+                    const std::function<void(kernel::Value, kernel::Value, kernel::Value)>& store,
+                    const std::function<void(kernel::Value, kernel::Value, const Values&)>& store_pack = {});
 
 }  // namespace burn::compile::kernels

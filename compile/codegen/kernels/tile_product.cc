@@ -61,14 +61,14 @@ class PackLoader {
     pitch_ = (in_line + 1) * 4;                                              // words; 16 bytes more: other banks
     shared_ = writer.shared(ir::DType::u32, std::int64_t{pitch_} * (has_depth_contiguous_ ? lines : kDepth));
     const int count = lines * kDepth / kInPack / tile.threads();
-    const Value thread = writer.thread();
+    const Value thread = writer.thread(), line_step = arguments.number(factor.line_step);
+    const Value last = arguments.number(factor.lines - (has_depth_contiguous_ ? 1 : kInPack));
     for (int i = 0; i < count; ++i) {
       const Value pack = thread + i * tile.threads(), line = pack / in_line, piece = pack - line * in_line;
       const Value across = to(arguments.index(), piece) * kInPack, down = to(arguments.index(), line);
       Pack one;
-      const Value last = arguments.number(factor.lines - (has_depth_contiguous_ ? 1 : kInPack));
       const Value of_line = least(first + (has_depth_contiguous_ ? down : across), last);
-      one.begin = begin + (factor.line_step == 1 ? of_line : of_line * arguments.number(factor.line_step));
+      one.begin = begin + (factor.line_step == 1 ? of_line : of_line * line_step);
       one.depth = has_depth_contiguous_ ? across : down;
       one.place = line * pitch_ + piece * 4;
       for (auto& word : one.staged) word = writer.variable(writer.index(0));
@@ -180,6 +180,7 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
 
     const Value all_rows = arguments.number(rows), all_columns = arguments.number(columns);
     const Value begin = subgroup * (kSize * kSize);
+    const Value stack = parts ? place.part * arguments.number(grid->groups) + place.group : place.group;
     for (int i = 0; i < subgroups.rows; ++i) {
       for (int j = 0; j < subgroups.columns; ++j) {
         writer.tile_store(scratch, begin, writer.index(kSize),
@@ -195,7 +196,6 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
           writer.when(at_row < all_rows && at_column < all_columns, [&] {
             const Value sum = writer.load(scratch, begin + element);
             if (!parts) return result->store(begins, at_row, at_column, sum);
-            const Value stack = place.part * arguments.number(grid->groups) + place.group;
             writer.store(into, (stack * all_rows + at_row) * all_columns + at_column, sum);
           });
         }
