@@ -9,7 +9,7 @@ using kernel::Value;
 using kernel::Variable;
 
 constexpr std::int64_t kPadding = 8;  // elements of a line of a shared array, at most
-constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 2}};
+constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 2}};
 
 // What one thread loads of a factor at each step of the depth, into registers and from there into the shared array,
 // which has the lines of one depth side by side.
@@ -116,20 +116,26 @@ std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType t
 std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
                                               std::int64_t bytes_of_element, std::int64_t rows, std::int64_t columns,
                                               std::int64_t depth, std::int64_t groups) {
-  constexpr std::int64_t kLeastDepthOfPart = 64, kMostOfLimited = 131072;
+  constexpr std::int64_t kLeastDepthOfPart = 64, kLongDepthOfPart = 1024, kMostOfLimited = 131072;
+  const auto wanted = std::int64_t{2} * facts.multiprocessors;
   std::optional<BlockGrid> grid;
+  std::int64_t parts = 1;
   for (const auto& tile : tiles) {
     if (tile.shared_bytes(bytes_of_element) > facts.shared_bytes_per_block || tile.threads() > facts.max_threads)
       continue;
     grid = {rows, columns, depth, groups, 1, depth, tile};
+    const auto blocks = grid->blocks();
+    const auto parts_of = [&](std::int64_t least) {
+      return blocks >= facts.multiprocessors
+                 ? 1
+                 : std::clamp<std::int64_t>(wanted / blocks, 1, std::max<std::int64_t>(depth / least, 1));
+    };
     const bool is_empty = 2 * rows <= tile.rows || 2 * columns <= tile.columns;
-    if (!is_empty && grid->blocks() >= facts.multiprocessors) break;
+    parts = parts_of(kLongDepthOfPart);  // so long that the parts' sums are few beside what is computed
+    if (!is_empty && blocks * parts >= facts.multiprocessors) break;
+    parts = parts_of(kLeastDepthOfPart);
   }
   if (!grid) return grid;
-  std::int64_t parts = 1;
-  if (grid->blocks() < facts.multiprocessors)
-    parts = std::clamp<std::int64_t>(2 * facts.multiprocessors / grid->blocks(), 1,
-                                     std::max<std::int64_t>(depth / kLeastDepthOfPart, 1));
   if (facts.has_limited_loops) parts = std::max(parts, (depth + kMostOfLimited - 1) / kMostOfLimited);
   const auto steps = (depth + grid->tile.depth - 1) / grid->tile.depth;
   grid->depth_of_part = (steps + parts - 1) / parts * grid->tile.depth;
