@@ -107,11 +107,12 @@ bool SpirvMemory::put_tile(std::size_t i) {
       return true;
     }
     case Code::tile_store: {
-      const Id element = state_.module.pointer(StorageClass::Workgroup, state_.module.type(DType::f32));
-      const Id to = state_.module.make(Op::AccessChain, element, {shared_array(now.number), operand(0)});
+      const bool is_packed = packed_.contains(now.number);
+      const Id to = is_packed ? shared_pack(now.number, operand(0)) : shared_element(now);
+      const Id step = is_packed ? shared_pack_index(operand(1)) : operand(1);
       const Id sums = state_.module.make(Op::Load, sums_type(), {operand(2)});
       state_.module.code().put(Op::CooperativeMatrixStore,
-                               {to, sums, state_.u32(spirv::kRowMajor), operand(1), spirv::kNonPrivate});
+                               {to, sums, state_.u32(spirv::kRowMajor), step, spirv::kNonPrivate});
       return true;
     }
     default:

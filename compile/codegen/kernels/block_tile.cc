@@ -166,7 +166,6 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
                     const BlockPlace& place, const BlockSource& rows, const BlockSource& columns,
                     const std::function<void(Value, Value, Value)>& store,
                     const std::function<void(Value, Value, const Values&)>& store_pack) {
-  constexpr int kUnrolled = 4;
   const auto& tile = grid.tile;
   const Value all_rows = arguments.number(grid.rows), all_columns = arguments.number(grid.columns);
   Loader first(writer, arguments, type, tile, rows, tile.rows, place.first_row, all_rows);
@@ -193,20 +192,19 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
   writer.loop(place.begin, place.end, arguments.constant(tile.depth), [&](Value from) {
     const Value now = side.get();
     fetch(from + tile.depth);
-    writer.loop(writer.index(0), writer.index(tile.depth), writer.index(kUnrolled), [&](Value step) {
-      for (int k = 0; k < kUnrolled; ++k) {
-        const auto of_rows = first.get(now, step + k, my_row, tile.down(), tile.rows_each);
-        const auto of_columns = second.get(now, step + k, my_column, tile.across(), tile.columns_each);
-        auto sum = sums.begin();
-        for (const auto a : of_rows) {
-          for (const auto b : of_columns) {
-            const Value before = sum->get();
-            sum->set(ir::is_floating(type) ? fused_multiply_add(a, b, before) : before + a * b);
-            ++sum;
-          }
+    for (int k = 0; k < tile.depth; ++k) {
+      const Value depth = writer.index(k);
+      const auto of_rows = first.get(now, depth, my_row, tile.down(), tile.rows_each);
+      const auto of_columns = second.get(now, depth, my_column, tile.across(), tile.columns_each);
+      auto sum = sums.begin();
+      for (const auto a : of_rows) {
+        for (const auto b : of_columns) {
+          const Value before = sum->get();
+          sum->set(ir::is_floating(type) ? fused_multiply_add(a, b, before) : before + a * b);
+          ++sum;
         }
       }
-    });
+    }
     const Value next = writer.index(1) - now;
     put(next);
     side.set(next);
