@@ -9,7 +9,9 @@ using kernel::Value;
 using kernel::Variable;
 
 constexpr std::int64_t kPadding = 8;  // elements of a line of a shared array, at most
-constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 2}};
+// Those of one size with less of the depth are for devices with less shared memory.
+constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 32, 4, 4},
+                                {64, 64, 16, 4, 4},   {32, 32, 64, 4, 2},  {32, 32, 16, 4, 2}};
 
 // What one thread loads of a factor at each step of the depth, into registers and from there into the shared array,
 // which has the lines of one depth side by side.
@@ -123,6 +125,7 @@ std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, 
   for (const auto& tile : tiles) {
     if (tile.shared_bytes(bytes_of_element) > facts.shared_bytes_per_block || tile.threads() > facts.max_threads)
       continue;
+    if (grid && grid->tile.rows == tile.rows && grid->tile.columns == tile.columns) continue;
     grid = {rows, columns, depth, groups, 1, depth, tile};
     const auto blocks = grid->blocks();
     const auto parts_of = [&](std::int64_t least) {
@@ -172,6 +175,7 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
   Loader second(writer, arguments, type, tile, columns, tile.columns, place.first_column, all_columns);
   const Value thread = writer.thread(), my_row = thread / tile.across(), my_column = thread % tile.across();
   std::vector<Variable> sums;
+  sums.reserve(static_cast<std::size_t>(tile.rows_each) * static_cast<std::size_t>(tile.columns_each));
   for (int i = 0; i < tile.rows_each * tile.columns_each; ++i)
     sums.push_back(writer.variable(writer.constant(type, std::int64_t{0})));
 
@@ -216,7 +220,8 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
     for (int j = 0; j < tile.columns_each; j += in_packs ? BlockSource::kPack : 1) {
       const Value in_tile = second.line_of(j, my_column, tile.across(), tile.columns_each);
       const Value column = place.first_column + to(arguments.index(), in_tile);
-      const auto sum = [&](int k) { return sums[static_cast<std::size_t>(i * tile.columns_each + j + k)].get(); };
+      const int first_sum = i * tile.columns_each + j;
+      const auto sum = [&](std::size_t k) { return sums[static_cast<std::size_t>(first_sum) + k].get(); };
       writer.when(row < all_rows && column < all_columns, [&] {
         if (in_packs)
           store_pack(row, column, {sum(0), sum(1), sum(2), sum(3)});

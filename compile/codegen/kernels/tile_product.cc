@@ -154,8 +154,10 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
     const Value thread = writer.thread(), subgroup = thread / kSubgroup, lane = thread % kSubgroup;
     const Value row = subgroup / subgroups.across * (subgroups.rows * kSize);
     const Value column = subgroup % subgroups.across * (subgroups.columns * kSize);
-    std::vector<Value> sums;
-    for (int i = 0; i < subgroups.rows * subgroups.columns; ++i) sums.push_back(writer.tile_sums());
+    std::vector<std::vector<Value>> sums(static_cast<std::size_t>(subgroups.rows));
+    for (auto& of_row : sums) {
+      for (int j = 0; j < subgroups.columns; ++j) of_row.push_back(writer.tile_sums());
+    }
 
     // What the next step needs is on its way from memory while this one computes.
     const auto fetch = [&](Value at) {
@@ -175,12 +177,13 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
       const Value now = side.get();
       fetch(at + kDepth);
       for (int k = 0; k < kDepth; k += kSize) {
-        std::vector<Value> lefts;
+        Values lefts;
+        lefts.reserve(sums.size());
         for (int i = 0; i < subgroups.rows; ++i) lefts.push_back(of_rows.tile(type, false, now, row + i * kSize, k));
         for (int j = 0; j < subgroups.columns; ++j) {
           const Value right = of_columns.tile(type, true, now, column + j * kSize, k);
           for (int i = 0; i < subgroups.rows; ++i)
-            writer.tile_multiply(sums[static_cast<std::size_t>(i * subgroups.columns + j)],
+            writer.tile_multiply(sums[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)],
                                  lefts[static_cast<std::size_t>(i)], right);
         }
       }
@@ -213,7 +216,7 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
     for (int i = 0; i < subgroups.rows; ++i) {
       for (int j = 0; j < subgroups.columns; ++j) {
         writer.tile_store(scratch, begin, writer.index(kSize),
-                          sums[static_cast<std::size_t>(i * subgroups.columns + j)]);
+                          sums[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
         writer.barrier();
         // A thread has eight columns of a row, or every 32nd element.
         const int count = in_packs ? kInPack : 1;
