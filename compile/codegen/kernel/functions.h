@@ -20,7 +20,7 @@ Value asinh(Value x);
 Value acosh(Value x);
 Value atanh(Value x);
 Value erf(Value x);
-Value power(Value a, Value b);  // a^b; f32 is computed in f64
+Value power(Value a, Value b);  // a^b
 
 Value sin(Value x);
 Value cos(Value x);

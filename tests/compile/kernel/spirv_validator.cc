@@ -1,14 +1,12 @@
 #include "tests/compile/kernel/spirv_validator.h"
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <memory>
+#include <iterator>
 
 #include <fmt/format.h>
 
-#include "compile/codegen/dialects/spirv.h"
+#include "base/error.h"
 #include "tests/support/temp_folder.h"
 
 namespace burn::testing {
@@ -18,16 +16,22 @@ bool has_spirv_val() {
   return has;
 }
 
-std::string validate(const compile::kernel::Kernel& kernel, const compile::DeviceFacts& facts) {
-  static const test::TempFolder folder;
-  const auto path = folder.path() / "kernel.spv";
-  const auto words = compile::print_spirv(kernel, facts);
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(words.data()), static_cast<std::streamsize>(words.size() * 4));
-  const std::unique_ptr<FILE, int (*)(FILE*)> tool(
-      popen(fmt::format("spirv-val --target-env vulkan1.3 {} 2>&1", path.string()).c_str(), "r"), pclose);
-  std::string said;
-  for (std::array<char, 512> line{}; std::fgets(line.data(), line.size(), tool.get()) != nullptr;) said += line.data();
+// A process for each module, as the tool reads one; one shell for all of them.
+std::vector<std::string> validate(std::span<const SpirvWords> modules) {
+  const test::TempFolder folder;
+  for (std::size_t k = 0; k < modules.size(); ++k)
+    std::ofstream(folder.path() / fmt::format("{}.spv", k), std::ios::binary)
+        .write(reinterpret_cast<const char*>(modules[k].data()), static_cast<std::streamsize>(modules[k].size() * 4));
+  const auto loop = fmt::format(
+      "cd {} && k=0 && while [ $k -lt {} ]; do spirv-val --target-env vulkan1.3 $k.spv > $k.txt 2>&1 || echo invalid "
+      ">> $k.txt; k=$((k + 1)); done",
+      folder.path().string(), modules.size());
+  BURN_CHECK(std::system(loop.c_str()) == 0, "spirv-val could not be run");
+  std::vector<std::string> said;
+  for (std::size_t k = 0; k < modules.size(); ++k) {
+    std::ifstream text(folder.path() / fmt::format("{}.txt", k));
+    said.emplace_back(std::istreambuf_iterator<char>(text), std::istreambuf_iterator<char>());
+  }
   return said;
 }
 

@@ -1,17 +1,18 @@
 // SPIR-V of kernels, checked by spirv-val where it is installed.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "compile/codegen/kernel/device_facts.h"
-#include "compile/codegen/kernel/kernel.h"
-
 namespace burn::testing {
+
+using SpirvWords = std::vector<std::uint32_t>;
 
 bool has_spirv_val();
 
-// What spirv-val says of the kernel's words for Vulkan 1.3; empty: nothing. Requires: has_spirv_val().
-std::string validate(const compile::kernel::Kernel& kernel, const compile::DeviceFacts& facts);
+// What spirv-val says of each module for Vulkan 1.3; empty: nothing. Requires: has_spirv_val().
+std::vector<std::string> validate(std::span<const SpirvWords> modules);
 
 }  // namespace burn::testing
