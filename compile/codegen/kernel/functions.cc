@@ -104,6 +104,21 @@ Value with_sign_of(Value sign, Value magnitude) {
 
 Value polynomial(Value x, std::initializer_list<double> coefficients) { return series(x, coefficients); }
 
+Pair exact_sum(Value a, Value b) {
+  const Value sum = a + b, second = sum - a;
+  return {sum, (a - (sum - second)) + (b - second)};
+}
+
+Pair exact_product(Value a, Value b) {
+  const auto split = [](Value x) {
+    const Value far = x * (is_f32(x) ? 0x1001p0 : 0x8000001p0), high = far - (far - x);
+    return Pair{high, x - high};
+  };
+  const auto x = split(a), y = split(b);
+  const Value product = a * b;
+  return {product, ((x.high * y.high - product) + x.high * y.low + x.low * y.high) + x.low * y.low};
+}
+
 Value times_power_of_two(Value x, Value power) {
   const auto format = format_of(x.type);
   const auto factor = [&](Value e) { return bits_as(x.type, (e + format.bias) << format.mantissa); };
@@ -184,8 +199,11 @@ Value erf(Value x) {
                               -0.00017219480073329076, -2.464626569805953e-06, 4.800479318342747e-06});
     Value y = a * (a * 0.025 + 0.1410473883152008) + a * (a * p + 6.567115490296871e-09);
     for (int k = 0; k < 3; ++k) y = (y + y) - y * y;
-    // Of small x two terms of the series: what is subnormal in y has too few bits.
-    return with_sign_of(x, select(a < 1e-3, a * (1.1283791670955126 - a * a * 0.37612638903183754), y));
+    // Of small x the series: what y is made of there has too few bits.
+    const Value z = a * a;
+    const Value small = polynomial(z, {-0.37612638903183754, 0.11283791670955126, -0.026866170645131252,
+                                       0.005223977625442188, -0.0008548327023450853, 0.00012055332981789664});
+    return with_sign_of(x, select(a < 0.5F, a * 1.1283791670955126 + a * (z * small), y));
   }
   const Value a = select(size > 6.0F, 6.0F, size);
   // e^(-a^2) with a^2 in two parts, the first of them exact.
@@ -207,26 +225,6 @@ Value erf(Value x) {
 }
 
 namespace {
-
-// A number as the sum of two, the second far below the first: some 40 bits of f32, 100 of f64.
-struct Pair {
-  Value high, low;
-};
-
-Pair exact_sum(Value a, Value b) {  // Knuth's
-  const Value sum = a + b, second = sum - a;
-  return {sum, (a - (sum - second)) + (b - second)};
-}
-
-Pair exact_product(Value a, Value b) {  // Dekker's; requires: no more than 2^114 (f32), 2^990 (f64)
-  const auto split = [](Value x) {
-    const Value far = x * (is_f32(x) ? 0x1001p0 : 0x8000001p0), high = far - (far - x);
-    return Pair{high, x - high};
-  };
-  const auto x = split(a), y = split(b);
-  const Value product = a * b;
-  return {product, ((x.high * y.high - product) + x.high * y.low + x.low * y.high) + x.low * y.low};
-}
 
 // ln(x) for positive finite x: as log_of_positive(), with s and s^3 in pairs.
 Pair log_pair(Value x) {
