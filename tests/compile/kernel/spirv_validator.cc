@@ -1,38 +1,29 @@
 #include "tests/compile/kernel/spirv_validator.h"
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
+#ifdef BURN_SPIRV_TOOLS
+#include <memory>
 
-#include <fmt/format.h>
-
-#include "base/error.h"
-#include "tests/support/temp_folder.h"
+#include <spirv-tools/libspirv.h>
+#endif
 
 namespace burn::testing {
 
-bool has_spirv_val() {
-  static const bool has = std::system("spirv-val --version > /dev/null 2>&1") == 0;
-  return has;
-}
+#ifdef BURN_SPIRV_TOOLS
+bool has_spirv_val() { return true; }
 
-// A process for each module, as the tool reads one; one shell for all of them.
-std::vector<std::string> validate(std::span<const SpirvWords> modules) {
-  const test::TempFolder folder;
-  for (std::size_t k = 0; k < modules.size(); ++k)
-    std::ofstream(folder.path() / fmt::format("{}.spv", k), std::ios::binary)
-        .write(reinterpret_cast<const char*>(modules[k].data()), static_cast<std::streamsize>(modules[k].size() * 4));
-  const auto loop = fmt::format(
-      "cd {} && k=0 && while [ $k -lt {} ]; do spirv-val --target-env vulkan1.3 $k.spv > $k.txt 2>&1 || echo invalid "
-      ">> $k.txt; k=$((k + 1)); done",
-      folder.path().string(), modules.size());
-  BURN_CHECK(std::system(loop.c_str()) == 0, "spirv-val could not be run");
-  std::vector<std::string> said;
-  for (std::size_t k = 0; k < modules.size(); ++k) {
-    std::ifstream text(folder.path() / fmt::format("{}.txt", k));
-    said.emplace_back(std::istreambuf_iterator<char>(text), std::istreambuf_iterator<char>());
-  }
-  return said;
+std::string validate(const SpirvWords& words) {
+  const std::unique_ptr<spv_context_t, void (*)(spv_context)> context(spvContextCreate(SPV_ENV_VULKAN_1_3),
+                                                                      spvContextDestroy);
+  spv_const_binary_t binary{words.data(), words.size()};
+  spv_diagnostic found = nullptr;
+  const auto result = spvValidate(context.get(), &binary, &found);
+  const std::unique_ptr<spv_diagnostic_t, void (*)(spv_diagnostic)> diagnostic(found, spvDiagnosticDestroy);
+  if (result == SPV_SUCCESS) return "";
+  return diagnostic && diagnostic->error ? diagnostic->error : "invalid";
 }
+#else
+bool has_spirv_val() { return false; }
+std::string validate(const SpirvWords&) { return ""; }
+#endif
 
 }  // namespace burn::testing
