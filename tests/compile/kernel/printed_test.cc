@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "compile/codegen/dialects/spirv.h"
+#include "compile/codegen/kernel/check.h"
 #include "compile/codegen/kernel/unroll.h"
 #include "ir/catalogue.h"
 #include "tests/compile/kernel/interpreted_device.h"
@@ -70,6 +71,7 @@ TEST_P(PrintedKernels, AreValidSpirvForEveryDevice) {
     std::size_t printed = 0;
     for (const auto& [key, kernel] : kernels) {
       if (printed++ == kKernels) break;
+      EXPECT_TRUE(check(*kernel).ok()) << check(*kernel).message() << "\n" << text(*kernel);
       EXPECT_LE(kernel->threads, facts.max_threads) << name << "\n" << text(*kernel);
       const auto words = compile::print_spirv(facts.has_limited_loops ? unrolled(*kernel) : *kernel, facts);
       EXPECT_TRUE(facts.has_f64 || !declares_f64(words)) << name << "\n" << text(*kernel);
