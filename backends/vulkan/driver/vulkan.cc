@@ -5,7 +5,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "backends/vulkan/driver/driver_files.h"
 #include "backends/vulkan/driver/validation.h"
 #include "base/settings.h"
 
@@ -47,8 +49,11 @@ Status load() {
   const Validation validation;
   if (is_validated) BURN_RETURN_IF_ERROR(validation.add_to(info, loaded.functions));
   const auto result = loaded.functions.CreateInstance(&info, nullptr, &loaded.instance);
-  if (result == VK_ERROR_INCOMPATIBLE_DRIVER || result == VK_ERROR_INITIALIZATION_FAILED)
-    return failed_precondition(fmt::format("Vulkan: {} ({})", kNoDriver, name_of(result)));
+  if (result == VK_ERROR_INCOMPATIBLE_DRIVER || result == VK_ERROR_INITIALIZATION_FAILED) {
+    const auto broken = broken_drivers();
+    return failed_precondition(fmt::format("Vulkan: {} ({}){}{}", kNoDriver, name_of(result),
+                                           broken.empty() ? "" : ": ", fmt::join(broken, "; ")));
+  }
   BURN_RETURN_IF_ERROR(check(result, "making an instance"));
 #define FN(name)                                                                             \
   loaded.functions.name = reinterpret_cast<PFN_vk##name>(find(loaded.instance, "vk" #name)); \
