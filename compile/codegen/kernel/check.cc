@@ -230,8 +230,10 @@ class Checker {
     open_.pop_back();
     return "";
   }
-  // What was made since then. Each is hidden once, as what is hidden below is not looked at again.
-  void hide(std::size_t begin) { std::fill(is_visible_.begin() + begin, is_visible_.begin() + at_, false); }
+  // What was made since then.
+  void hide(std::size_t begin) {
+    for (auto i = begin; i < at_; ++i) is_visible_[i] = false;
+  }
 
   const Kernel& kernel_;
   std::vector<bool> is_visible_;
