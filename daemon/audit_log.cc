@@ -111,8 +111,8 @@ void AuditLog::add(std::string line) {
   line += "}\n";
   const std::lock_guard lock{mutex_};
   if (waiting_.size() >= kMaxWaiting || !thread_.joinable()) {
-    ++lost_;
     is_writable_ = false;
+    ++lost_;
     return;
   }
   waiting_.push_back(std::move(line));
@@ -139,8 +139,8 @@ void AuditLog::run() {
     lock.unlock();
     for (const auto& line : lines) {
       const bool is_written = write_line(file_.get(), line);
+      is_writable_ = is_written;  // first: a lost line that is counted can be asked about
       if (!is_written) ++lost_;
-      is_writable_ = is_written;
     }
     lock.lock();
   }

@@ -14,10 +14,8 @@
 
 #include <fmt/format.h>
 
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
-
 #include "base/one_line.h"
+#include "daemon/toml.h"
 
 namespace burn::daemon {
 namespace {

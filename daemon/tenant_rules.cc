@@ -12,12 +12,10 @@
 #include <openssl/sha.h>
 #include <sys/stat.h>
 
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
-
 #include "base/one_line.h"
 #include "daemon/options.h"
 #include "daemon/tokens.h"
+#include "daemon/toml.h"
 
 namespace burn::daemon {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/fork.h"
 #include "base/host_block.h"
 #include "base/pages.h"
 #include "base/thread.h"
@@ -12,6 +13,17 @@ namespace {
 
 // Of blocks that went to the allocator it keeps pages; looking for them takes longer than small amounts are worth.
 constexpr std::uint64_t kWorthTrimming = std::uint64_t{64} << 20;
+
+// Held while a housekeeper of this process gives memory back.
+struct Tidying {
+  std::mutex mutex;
+  bool has_ended = false;
+};
+
+Tidying& tidying() {
+  static auto& instances = *new OnePerProcess<Tidying>;
+  return instances.get();
+}
 
 }  // namespace
 
@@ -27,6 +39,11 @@ Housekeeper::~Housekeeper() {
   }
   changed_.notify_all();
   thread_.join();
+}
+
+void Housekeeper::end_all() {
+  const std::lock_guard held{tidying().mutex};
+  tidying().has_ended = true;
 }
 
 void Housekeeper::count_session(int change) {
@@ -45,9 +62,12 @@ std::uint64_t Housekeeper::sessions() const {
 
 void Housekeeper::work() {
   std::unique_lock lock{mutex_};
-  const auto unlocked = [&](const auto& tidying) {
+  const auto unlocked = [&](const auto& give_back) {
     lock.unlock();
-    tidying();
+    {
+      const std::lock_guard held{tidying().mutex};
+      if (!tidying().has_ended) give_back();
+    }
     lock.lock();
   };
   while (!stopping_) {

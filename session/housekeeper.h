@@ -31,6 +31,10 @@ class Housekeeper {
   Housekeeper(const Housekeeper&) = delete;
   Housekeeper& operator=(const Housekeeper&) = delete;
 
+  // For the end of the process: waits for what a housekeeper gives back at the moment, and lets none begin again. The
+  // libraries whose caches are dropped then destroy them before this thread could notice.
+  static void end_all();
+
   void count_session(int change);
   std::uint64_t sessions() const;
 

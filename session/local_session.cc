@@ -12,6 +12,7 @@
 #include "serving/signal.h"
 #include "session/accounts.h"
 #include "session/group.h"
+#include "session/housekeeper.h"
 #include "session/perform_call.h"
 #include "session/session_info.h"
 #include "session/state.h"
@@ -143,11 +144,17 @@ class DevicePerformer final : public serving::CallPerformer {
   std::atomic<bool> has_groups_ = false;  // a run may wait for members of its group
 };
 
+// What goes on beside sessions when the process ends.
+void wait_for_what_is_beside() {
+  backends::LeftBehind::wait_for_all();
+  Housekeeper::end_all();
+}
+
 }  // namespace
 
 std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas,
                                                  Execution execution, const std::string& collective_host) {
-  serving::LiveSessions::wait_at_end(backends::LeftBehind::wait_for_all);
+  serving::LiveSessions::wait_at_end(wait_for_what_is_beside);
   return LocalSession::make(std::make_unique<DevicePerformer>(std::move(worker), quotas, collective_host), quotas,
                             execution);
 }

@@ -53,12 +53,24 @@ Writer::Writer(const ir::Program& program, const ProgramPlan& plan, int members)
 Status Writer::write() {
   for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
     const auto& node = program_.nodes[n];
-    site_ = node.site;
-    recompute_ = false;
-    const auto status = write_node(node, plan_.nodes[n]);
-    if (!status.ok()) return ir::at_node(status, node);
+    if (can_wait(node, plan_.nodes[n])) {
+      waiting_.emplace(node.first_value, n);
+    } else {
+      BURN_RETURN_IF_ERROR(write_numbered(n));
+    }
   }
+  BURN_RETURN_IF_ERROR(write_waiting());
   return convert_pending();
+}
+
+Status Writer::write_numbered(std::size_t n) {
+  const auto& node = program_.nodes[n];
+  const auto site = std::exchange(site_, node.site);
+  const bool recompute = std::exchange(recompute_, false);
+  const auto status = write_node(node, plan_.nodes[n]);
+  site_ = site;
+  recompute_ = recompute;
+  return status.ok() ? status : ir::at_node(status, node);
 }
 
 std::vector<std::shared_ptr<const ir::Program>> Writer::finish() {
@@ -77,7 +89,9 @@ Status Writer::write_node(const ir::Node& node, const NodePlan& of_node) {
   for (std::uint32_t k = 0; k < node.value_count && !of_node.choices.empty(); ++k) {
     const auto v = node.first_value + k;
     const auto ref = ir::Ref::value(static_cast<std::int32_t>(v));
-    if (plan_.values[v].is_settled) BURN_RETURN_IF_ERROR(in_form(ref, plan_.values[v].form).status());
+    const bool is_narrowed_later = narrowings_.contains(v) && plan_.values[v].form == narrowings_.at(v).form;
+    if (plan_.values[v].is_settled && !is_narrowed_later)
+      BURN_RETURN_IF_ERROR(in_form(ref, plan_.values[v].form).status());
     if (!plan_.values[v].wanted.empty()) pending_.push_back(ref);
   }
   return {};
@@ -140,16 +154,12 @@ Status Writer::write_wide(const ir::Node& node, const Refs& operands, const Choi
     partial.refs.push_back(reduced);
   }
   BURN_TRY(const auto combined, write_collective(partial, choice.results[0], wide));
-  Refs refs;
-  for (int m = 0; m < members_; ++m) {
-    BURN_TRY(const auto narrowed, add(m, ir::Cast{type.dtype}, {combined[static_cast<std::size_t>(m)]}));
-    refs.push_back(narrowed);
-  }
-  values_[node.first_value].push_back({choice.results[0], std::move(refs)});
+  narrowings_.emplace(node.first_value, Written{choice.results[0], combined});
   return {};
 }
 
 Status Writer::write_commit(const ir::Node& node) {
+  BURN_RETURN_IF_ERROR(write_waiting());
   BURN_RETURN_IF_ERROR(convert_pending());
   close_buckets();
   Refs refs;
@@ -178,6 +188,16 @@ Status Writer::convert_pending() {
 
 Result<const Writer::Refs*> Writer::in_form(ir::Ref value, const Form& form) {
   auto& forms = written(value);
+  if (forms.empty() && !value.is_input()) {
+    const auto v = static_cast<std::uint32_t>(value.index());
+    if (narrowings_.contains(v)) {
+      BURN_RETURN_IF_ERROR(write_narrowing(v));
+    } else if (const auto waits = waiting_.find(v); waits != waiting_.end()) {
+      const auto n = waits->second;
+      waiting_.erase(waits);
+      BURN_RETURN_IF_ERROR(write_numbered(n));
+    }
+  }
   for (const auto& one : forms) {
     if (one.form == form) return &one.refs;
   }
@@ -243,25 +263,6 @@ Result<Writer::Refs> Writer::write_once(const Written& from, const ir::TensorTyp
     refs.push_back(zeros);
   }
   return refs;
-}
-
-std::int64_t Writer::next_bucket(ir::ReduceFn fn, const ir::TensorType& type) {
-  const auto bytes = std::max<std::int64_t>(static_cast<std::int64_t>(type.num_bytes()), 1);
-  auto& open = open_buckets_[{fn, type.dtype}];
-  if (open.number == 0 || open.bytes + bytes > (open.number == 1 ? kFirstBucketBytes : kBucketBytes))
-    open = {++buckets_, 0};
-  open.bytes += bytes;
-  return open.number;
-}
-
-void Writer::note_reads(int member, std::span<const ir::Ref> operands) {
-  if (open_buckets_.empty()) return;
-  const auto& buckets = bucket_of_[static_cast<std::size_t>(member)];
-  for (const auto ref : operands) {
-    const auto i = static_cast<std::size_t>(ref.index());
-    if (ref.is_input() || i >= buckets.size() || buckets[i] == 0) continue;
-    std::erase_if(open_buckets_, [&](const auto& open) { return open.second.number == buckets[i]; });
-  }
 }
 
 Result<ir::Ref> Writer::add(int member, const ir::Op& op, std::span<const ir::Ref> operands) {

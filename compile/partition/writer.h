@@ -23,7 +23,8 @@ struct Conversion {
 // All-reduces of one function and dtype get the same bucket as long as nothing reads their results and no other
 // collective follows, up to so many bytes: the first bucket is small, so that sending begins early. One of their kind
 // that stands alone has a bucket of its own. Buckets of several dtypes are open at the same time, as gradients of a
-// model in mixed precision come in turns: bf16 of a weight, f32 of its bias.
+// model in mixed precision come in turns: bf16 of a weight, f32 of its bias. A conversion or a view of such a result is
+// written where it is first read, or the conversion to f32 that follows each gradient in bf16 would end its bucket.
 inline constexpr std::int64_t kFirstBucketBytes = std::int64_t{1} << 20, kBucketBytes = std::int64_t{25} << 20;
 
 class Writer {
@@ -43,7 +44,13 @@ class Writer {
     Refs refs;
   };
 
+  Status write_numbered(std::size_t n);
   Status write_node(const ir::Node& node, const NodePlan& of_node);
+  // A node that only converts or views a result of an open bucket, or what such a node gives: it can be written later.
+  bool can_wait(const ir::Node& node, const NodePlan& of_node) const;
+  bool is_of_open_bucket(const Written& written) const;
+  Status write_waiting();  // all of them, and all narrowings
+  Status write_narrowing(std::uint32_t value);
   Status write_choice(const ir::Node& node, const Choice& choice);
   Status write_wide(const ir::Node& node, const Refs& operands, const Choice& choice);
   Status write_commit(const ir::Node& node);
@@ -81,7 +88,11 @@ class Writer {
   MemberPrograms programs_;
   std::vector<std::vector<Written>> inputs_, values_;
   std::vector<ir::Ref> pending_;  // values that are written, but not in all forms
-  ir::CallSite site_;             // of the node that is written
+  // What is written where it is first read, by the value that it gives: nodes, and sums that were made in a wider dtype
+  // and have no value of their own in the one that is wanted.
+  std::map<std::uint32_t, std::size_t> waiting_;
+  std::map<std::uint32_t, Written> narrowings_;
+  ir::CallSite site_;  // of the node that is written
   bool recompute_ = false;
   std::vector<Conversion> conversions_;
 

@@ -312,7 +312,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       changed.number = device / 8;
       break;
     default:
-      changed.code = static_cast<burn::compile::kernel::Code>(change % 47);
+      changed.code =
+          static_cast<burn::compile::kernel::Code>(change % (static_cast<int>(burn::compile::kernel::Code::abs) + 1));
       break;
   }
   if (check(kernel).ok()) require_valid(kernel, 2);

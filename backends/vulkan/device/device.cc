@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "backends/vulkan/device/kernel_times.h"
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/pipelines.h"
+#include "backends/vulkan/driver/tiles.h"
 #include "base/settings.h"
 #include "compile/codegen/group_memo.h"
 
@@ -48,10 +50,25 @@ Result<VkDevice> make_device(const Adapter& adapter) {
   features.features.shaderInt64 = VK_TRUE;
   features.features.shaderInt16 = VK_TRUE;
   features.features.shaderFloat64 = adapter.facts.has_f64 ? VK_TRUE : VK_FALSE;
+  const auto& facts = adapter.facts;
+  std::vector<const char*> extensions;
+  tiles::MatrixFeatures of_matrices{.cooperativeMatrix = VK_TRUE};
+  tiles::BFloat16Features of_bf16{.shaderBFloat16Type = VK_TRUE, .shaderBFloat16CooperativeMatrix = VK_TRUE};
+  if (facts.has_f16_tiles || facts.has_bf16_tiles) {
+    of_12.shaderFloat16 = VK_TRUE;
+    of_12.pNext = &of_matrices;
+    extensions.push_back(tiles::kMatrixExtension);
+  }
+  if (facts.has_bf16_tiles) {
+    of_matrices.pNext = &of_bf16;
+    extensions.push_back(tiles::kBFloat16Extension);
+  }
   const VkDeviceCreateInfo info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                 .pNext = &features,
                                 .queueCreateInfoCount = 1,
-                                .pQueueCreateInfos = &queue};
+                                .pQueueCreateInfos = &queue,
+                                .enabledExtensionCount = static_cast<std::uint32_t>(extensions.size()),
+                                .ppEnabledExtensionNames = extensions.data()};
   VkDevice device = VK_NULL_HANDLE;
   BURN_RETURN_IF_ERROR(
       check(instance_functions().CreateDevice(adapter.handle, &info, nullptr, &device), "opening the device"));
@@ -66,7 +83,8 @@ Device::Device(int index, Adapter adapter, VkDevice device)
       device_(device),
       vk_(device),
       buffers_(std::make_unique<DeviceMemory>()),
-      groups_(std::make_unique<compile::GroupMemo>()) {}
+      groups_(std::make_unique<compile::GroupMemo>()),
+      times_(std::make_unique<KernelTimes>()) {}
 
 DeviceLimits DeviceLimits::from_environment() {
   DeviceLimits limits;
@@ -122,6 +140,7 @@ Status Device::start() {
 
 Device::~Device() {
   if (queue_) vk_.DeviceWaitIdle(device_);
+  fmt::print(stderr, "{}", times_->text());
   pipelines_.reset();
   memory_.reset();
   host_pages_.reset();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "backends/vulkan/driver/tiles.h"
 #include "base/machine.h"
 #include "base/settings.h"
 
@@ -62,6 +63,44 @@ bool has_extension(VkPhysicalDevice device, const char* name) {
   if (instance_functions().EnumerateDeviceExtensionProperties(device, nullptr, &count, all.data()) != VK_SUCCESS)
     return false;
   return std::ranges::any_of(all, [&](const auto& one) { return std::strcmp(one.extensionName, name) == 0; });
+}
+
+// Which tiles the kernels' subgroups can multiply (DeviceFacts::has_f16_tiles).
+void find_tiles(const Answers& has, VkPhysicalDevice device, Adapter& adapter) {
+  constexpr int kSubgroup = 32;
+  auto& facts = adapter.facts;
+  if (is_off(Setting::vulkan_tiles) || facts.subgroup_size != kSubgroup) return;
+  if (!has.has_12.shaderFloat16 || !has_extension(device, tiles::kMatrixExtension)) return;
+  const bool knows_bf16 = has_extension(device, tiles::kBFloat16Extension);
+  tiles::BFloat16Features of_bf16;
+  tiles::MatrixFeatures of_matrices{.pNext = knows_bf16 ? &of_bf16 : nullptr};
+  VkPhysicalDeviceFeatures2 features{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &of_matrices};
+  instance_functions().GetPhysicalDeviceFeatures2(device, &features);
+  const auto list = reinterpret_cast<tiles::GetMatrixProperties>(
+      find_instance_function("vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
+  if (!of_matrices.cooperativeMatrix || !list) return;
+  std::uint32_t count = 0;
+  if (list(device, &count, nullptr) != VK_SUCCESS) return;
+  std::vector<tiles::MatrixProperties> all(count);
+  if (list(device, &count, all.data()) != VK_SUCCESS) return;
+  std::vector<std::string> sizes;
+  const auto has_tile = [&](tiles::Component component) {
+    constexpr std::uint32_t kSize = 16;
+    bool is_there = false;
+    for (const auto& one : all) {
+      if (one.AType != component || one.BType != component || one.CType != tiles::Component::f32 ||
+          one.ResultType != tiles::Component::f32 || one.scope != tiles::kScopeSubgroup)
+        continue;
+      sizes.push_back(fmt::format("{}x{}x{} {}", one.MSize, one.NSize, one.KSize,
+                                  component == tiles::Component::f16 ? "f16" : "bf16"));
+      is_there = is_there || (one.MSize == kSize && one.NSize == kSize && one.KSize == kSize);
+    }
+    return is_there;
+  };
+  facts.has_f16_tiles = has_tile(tiles::Component::f16);
+  facts.has_bf16_tiles = of_bf16.shaderBFloat16Type != 0 && of_bf16.shaderBFloat16CooperativeMatrix != 0 &&
+                         has_tile(tiles::Component::bf16);
+  adapter.matrices = fmt::format("{}", fmt::join(sizes, ", "));
 }
 
 // Of a GPU whose driver says it; else a guess.
@@ -128,6 +167,7 @@ Adapter describe(VkPhysicalDevice device) {
   adapter.memory_bytes = own_memory(device);
   adapter.max_allocation = std::min<std::uint64_t>(has.of_11.maxMemoryAllocationSize, adapter.memory_bytes);
   std::ranges::copy(limits.maxComputeWorkGroupCount, adapter.max_blocks);
+  adapter.tick_ns = static_cast<double>(limits.timestampPeriod);
   adapter.max_shared_bytes = limits.maxComputeSharedMemorySize;
   adapter.has_int8 = has.has_12.shaderInt8 != 0;
   adapter.has_int16 = has.features.features.shaderInt16 != 0;
@@ -141,10 +181,12 @@ Adapter describe(VkPhysicalDevice device) {
   facts.max_threads =
       static_cast<int>(std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]));
   facts.subgroup_size = static_cast<int>(has.of_11.subgroupSize);
+  facts.has_shuffles = (has.of_11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0;
   facts.has_f64 = has.features.features.shaderFloat64 != 0;
   facts.keeps_nan_f32 = has.of_12.shaderSignedZeroInfNanPreserveFloat32 != 0;
   facts.keeps_nan_f64 = has.of_12.shaderSignedZeroInfNanPreserveFloat64 != 0;
   facts.has_slow_barriers = adapter.is_cpu();
+  find_tiles(has, device, adapter);
   facts.has_limited_loops = has.of_12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
   return adapter;
 }

@@ -15,6 +15,7 @@ namespace burn::backends::vulkan {
 namespace {
 
 struct Loaded {
+  PFN_vkGetInstanceProcAddr find = nullptr;
   InstanceFunctions functions;
   VkInstance instance = VK_NULL_HANDLE;
   std::uint32_t version = VK_API_VERSION_1_0;
@@ -35,6 +36,7 @@ Status load() {
                                            dlerror()));  // NOLINT(concurrency-mt-unsafe): glibc keeps one per thread
   const auto find = reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
   if (!find) return failed_precondition("Vulkan: the loader has no vkGetInstanceProcAddr");
+  loaded.find = find;
 #define FN(name) loaded.functions.name = reinterpret_cast<PFN_vk##name>(find(nullptr, "vk" #name));
   BURN_VULKAN_GLOBAL(FN)
 #undef FN
@@ -81,6 +83,7 @@ const Status& load_vulkan() {
 
 const InstanceFunctions& instance_functions() { return loaded.functions; }
 VkInstance vulkan_instance() { return loaded.instance; }
+PFN_vkVoidFunction find_instance_function(const char* name) { return loaded.find(loaded.instance, name); }
 std::uint32_t loader_version() { return loaded.version; }
 
 const char* name_of(VkResult result) {

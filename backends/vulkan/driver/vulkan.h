@@ -59,6 +59,11 @@ namespace burn::backends::vulkan {
   FN(CmdFillBuffer)               \
   FN(CmdPipelineBarrier)          \
   FN(QueueSubmit)                 \
+  FN(CreateQueryPool)             \
+  FN(DestroyQueryPool)            \
+  FN(CmdResetQueryPool)           \
+  FN(CmdWriteTimestamp)           \
+  FN(GetQueryPoolResults)         \
   FN(CreateSemaphore)             \
   FN(DestroySemaphore)            \
   FN(GetSemaphoreCounterValue)    \
@@ -86,6 +91,8 @@ const Status& load_vulkan();
 // Require: load_vulkan() said yes.
 const InstanceFunctions& instance_functions();
 VkInstance vulkan_instance();
+// A function of an extension that the instance's drivers have; null where none has it.
+PFN_vkVoidFunction find_instance_function(const char* name);
 // Of the loader: VK_MAKE_API_VERSION().
 std::uint32_t loader_version();
 

@@ -4,8 +4,8 @@
 
 namespace burn::backends::vulkan {
 
-Recorder::Recorder(Device& device, VkCommandBuffer commands, VkDeviceAddress table)
-    : vk_(device.vk()), layout_(device.pipelines().layout()), commands_(commands), table_(table) {}
+Recorder::Recorder(Device& device, VkCommandBuffer commands, VkDeviceAddress table, RecordedTimes* times)
+    : vk_(device.vk()), layout_(device.pipelines().layout()), commands_(commands), table_(table), times_(times) {}
 
 void Recorder::copy_table(const Piece& from, const Piece& to, std::size_t bytes) {
   if (bytes == 0) return;
@@ -22,11 +22,16 @@ void Recorder::clear_words(const VulkanExecutable& program, std::size_t clears) 
   if (clears > 0) end_level();
 }
 
-void Recorder::add_levels(const Levels& levels, const std::vector<bool>& left_out) {
+void Recorder::add_levels(const VulkanExecutable& program, const Levels& levels, const std::vector<bool>& left_out) {
+  if (times_) times_->begin(commands_);
   for (const auto& level : levels) {
     for (const auto& one : level) {
       const bool is_left_out = !left_out.empty() && left_out[static_cast<std::size_t>(one.step)];
-      if (!is_left_out) dispatch(one);
+      if (is_left_out) continue;
+      dispatch(one);
+      if (!times_) continue;
+      end_level();
+      times_->mark(commands_, program.name_of_step(one.step));
     }
     end_level();
   }

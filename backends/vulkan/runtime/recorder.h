@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/vulkan/device/host_memory.h"
+#include "backends/vulkan/device/kernel_times.h"
 #include "backends/vulkan/runtime/command_buffers.h"
 #include "backends/vulkan/runtime/vulkan_executable.h"
 
@@ -14,14 +15,15 @@ inline constexpr std::size_t kClearBytes = 16;  // of the record of a word to cl
 // Arguments of all dispatches lie in one table.
 class Recorder {
  public:
-  Recorder(Device& device, VkCommandBuffer commands, VkDeviceAddress table);
+  // `times`: where set, each dispatch waits for the one before, and its time is taken.
+  Recorder(Device& device, VkCommandBuffer commands, VkDeviceAddress table, RecordedTimes* times = nullptr);
 
   // The table as the host has written it; dispatches that are recorded later see it.
   void copy_table(const Piece& from, const Piece& to, std::size_t bytes);
   // Of so many records behind the table of a program.
   void clear_words(const VulkanExecutable& program, std::size_t clears);
   // Without the steps that are marked, where any are. Dispatches that are recorded later see what these write.
-  void add_levels(const Levels& levels, const std::vector<bool>& left_out);
+  void add_levels(const VulkanExecutable& program, const Levels& levels, const std::vector<bool>& left_out);
   // What checks have found by then.
   void copy_reports(const VulkanExecutable& program);
 
@@ -33,6 +35,7 @@ class Recorder {
   const VkPipelineLayout layout_;
   const VkCommandBuffer commands_;
   const VkDeviceAddress table_;
+  RecordedTimes* const times_;
   VkPipeline bound_ = VK_NULL_HANDLE;
 };
 

@@ -12,7 +12,8 @@ Recordings::Recordings(std::shared_ptr<Timeline> timeline, CommandBuffers& comma
       memory_(memory),
       host_(host),
       completions_(completions),
-      keeps_(keeps) {}
+      keeps_(keeps),
+      takes_times_(KernelTimes::are_wanted()) {}
 
 Recordings::~Recordings() {
   (void)timeline_->wait(timeline_->submitted());
@@ -27,7 +28,7 @@ std::size_t Recordings::table_bytes(const VulkanExecutable& program, std::size_t
 
 Result<Recording> Recordings::take(const VulkanExecutable& program, const std::vector<bool>& left_out,
                                    std::size_t clears) {
-  const bool once = !keeps_ || !left_out.empty() || clears > 0;
+  const bool once = !keeps_ || !left_out.empty() || clears > 0 || takes_times_;
   if (const auto known = kept_.find(program.id()); !once && known != kept_.end()) {
     auto& idle = known->second.idle;
     if (!idle.empty() && (timeline_->is_reached(idle.front().number))) {
@@ -41,6 +42,9 @@ Result<Recording> Recordings::take(const VulkanExecutable& program, const std::v
   BURN_TRY(recording.staging, host_.allocate(table_bytes(program, clears)));
   BURN_TRY(recording.table, memory_.allocate(table_bytes(program, clears)));
   BURN_TRY(recording.commands, commands_.begin(once));
+  if (takes_times_) {
+    BURN_TRY(recording.times, RecordedTimes::make(timeline_->device(), program.dispatches()));
+  }
   if (auto status = record(program, left_out, clears, recording); !status.ok()) {
     commands_.give_back(recording.commands);
     return status;
@@ -50,10 +54,10 @@ Result<Recording> Recordings::take(const VulkanExecutable& program, const std::v
 
 Status Recordings::record(const VulkanExecutable& program, const std::vector<bool>& left_out, std::size_t clears,
                           const Recording& recording) {
-  Recorder recorder(timeline_->device(), recording.commands, recording.table->address());
+  Recorder recorder(timeline_->device(), recording.commands, recording.table->address(), recording.times.get());
   recorder.copy_table(recording.staging->piece(), recording.table->piece(), table_bytes(program, clears));
   recorder.clear_words(program, clears);
-  recorder.add_levels(program.parts()[0].levels, left_out);
+  recorder.add_levels(program, program.parts()[0].levels, left_out);
   recorder.copy_reports(program);
   return commands_.end(recording.commands);
 }
@@ -65,7 +69,7 @@ Status Recordings::submit(const std::shared_ptr<Executable>& executable, Recordi
     return status;
   }
   recording.number = timeline_->submitted();
-  if (!keeps_ || is_for_one_run) {
+  if (!keeps_ || is_for_one_run || takes_times_) {
     drop(std::move(recording));
     return {};
   }
@@ -85,7 +89,9 @@ Status Recordings::submit(const std::shared_ptr<Executable>& executable, Recordi
 // What the device may still be at is kept until it is not.
 void Recordings::drop(Recording recording) {
   commands_.give_back(recording.commands);
-  completions_.add([staging = std::move(recording.staging)](const Status&) {});
+  completions_.add([staging = std::move(recording.staging), times = std::move(recording.times)](const Status& device) {
+    if (times && device.ok()) times->collect();
+  });
 }
 
 void Recordings::drop_oldest() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/vulkan/device/host_memory.h"
+#include "backends/vulkan/device/kernel_times.h"
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/runtime/command_buffers.h"
 #include "backends/vulkan/runtime/completions.h"
@@ -20,6 +21,7 @@ struct Recording {
   std::shared_ptr<SharedBlock> staging;  // where the host writes the table
   VulkanBufferPtr table;                 // that the commands read; they copy it from `staging` first
   std::uint64_t number = 0;              // of the timeline, of its last submission
+  std::shared_ptr<RecordedTimes> times;  // where they are wanted
 };
 
 // A word of the bindings that a check of an earlier run clears, if it has found something (SystemKernel::clear_marked).
@@ -63,7 +65,7 @@ class Recordings {
   StreamMemory& memory_;
   HostMemory& host_;
   Completions& completions_;
-  const bool keeps_;
+  const bool keeps_, takes_times_;
   std::unordered_map<std::uint64_t, Kept> kept_;  // by program
   Order order_;                                   // of programs; what ran last is at the end
   std::size_t count_ = 0;                         // of kept recordings

@@ -80,6 +80,7 @@ std::string describe(const Adapter& adapter) {
       ", tensors up to {:.0f} MiB, {} threads and {} bytes of shared memory a block, subgroups of {}, f64: {}",
       static_cast<double>(adapter.max_allocation) / kMiB, facts.max_threads, adapter.max_shared_bytes,
       facts.subgroup_size, facts.has_f64 ? "yes" : "no");
+  line += fmt::format(", matrix units: {}", adapter.matrices.empty() ? "none" : adapter.matrices);
   return line;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "backends/run_args.h"
+#include "backends/vulkan/device/kernel_times.h"
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/pipelines.h"
 #include "base/settings.h"
@@ -92,6 +93,32 @@ std::vector<std::size_t> levels_of(std::span<const compile::Command> commands, c
   return levels;
 }
 
+// "MatMul f32[4,8]", or of a group its ops and the largest type.
+std::vector<std::string> names_of_steps(const compile::Plan& plan, const ir::Program& program) {
+  std::vector<std::string> names;
+  for (const auto& step : plan.steps) {
+    std::vector<std::int32_t> nodes{step.node};
+    if (step.group != compile::PlanStep::kSingle) {
+      nodes.clear();
+      for (const auto& member : plan.groups[static_cast<std::size_t>(step.group)].members) nodes.push_back(member.node);
+    } else if (step.product != compile::PlanStep::kNone) {
+      nodes = {plan.products[static_cast<std::size_t>(step.product)].product};
+    }
+    std::string name;
+    ir::TensorType largest;
+    for (const auto k : nodes) {
+      const auto& node = program.nodes[static_cast<std::size_t>(k)];
+      name += (name.empty() ? "" : " ") + ir::to_string(node.op);
+      const auto& type = program.type_of(node);
+      if (largest.shape.rank() == 0 || type.num_bytes() > largest.num_bytes()) largest = type;
+    }
+    constexpr std::size_t kMost = 160;
+    if (name.size() > kMost) name = name.substr(0, kMost) + "...";
+    names.push_back(name + " " + ir::to_string(largest));
+  }
+  return names;
+}
+
 }  // namespace
 
 VulkanExecutable::VulkanExecutable(const ir::Program& program, std::shared_ptr<Device> device)
@@ -104,11 +131,25 @@ Result<std::unique_ptr<VulkanExecutable>> VulkanExecutable::make(const ir::Progr
   const auto plan = compile::make_plan(made->program(), made->options());
   if (setting(Setting::trace).find("plan") != std::string::npos)
     fmt::print(stderr, "{}", to_string(plan, made->program()));
+  if (KernelTimes::are_wanted()) made->names_ = names_of_steps(plan, made->program());
   VulkanTarget target(made->device_->facts(), made->device_->groups());
   BURN_TRY(auto lowered, compile::lower_program(target, made->program(), plan));
   made->set_lowered(std::move(lowered));
   BURN_RETURN_IF_ERROR(made->lay_out());
   return made;
+}
+
+std::size_t VulkanExecutable::dispatches() const {
+  std::size_t count = 0;
+  for (const auto& part : parts_) {
+    for (const auto& level : part.levels) count += level.size();
+  }
+  return count;
+}
+
+std::string VulkanExecutable::name_of_step(std::int32_t step) const {
+  const auto k = static_cast<std::size_t>(step);
+  return k < names_.size() ? names_[k] : std::string{};
 }
 
 Status VulkanExecutable::check_types() const {

@@ -43,6 +43,9 @@ class VulkanExecutable final : public DeviceProgram {
 
   // As many as there are collectives, and one.
   const std::vector<ProgramPart>& parts() const { return parts_; }
+  std::size_t dispatches() const;  // of all parts
+  // What a step of the plan computes, for people. Empty but where times are taken (KernelTimes::are_wanted).
+  std::string name_of_step(std::int32_t step) const;
   bool does_nothing() const { return parts_.size() == 1 && parts_[0].levels.empty(); }
   const TableLayout& table() const { return table_; }
   // The arguments with addresses where `bindings` has them, at `table`, which is as long as table().bindings.
@@ -73,6 +76,7 @@ class VulkanExecutable final : public DeviceProgram {
   std::vector<std::pair<std::size_t, compile::Address>> addresses_;  // where in `records_` each belongs
   std::optional<Dispatch> report_copy_;
   TableLayout table_;
+  std::vector<std::string> names_;                          // of steps
   std::vector<std::pair<std::int32_t, Status>> too_large_;  // steps whose grids the device does not take
 };
 

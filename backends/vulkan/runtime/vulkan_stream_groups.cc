@@ -137,7 +137,7 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
         recorder.copy_table((*staging)->piece(), (*table)->piece(), bytes);
         recorder.clear_words(program, bound.clears.size());
       }
-      recorder.add_levels(part.levels, {});
+      recorder.add_levels(program, part.levels, {});
       recorder.copy_reports(program);
       if (part.collective)
         copy_beside(commands, piece_of(program, args, outputs, part.collective->operand), operand->piece(),

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "compile/codegen/dialects/spirv_module.h"
+#include "compile/codegen/dialects/spirv_memory.h"
 #include "compile/codegen/dialects/spirv_operations.h"
 
 namespace burn::compile {
@@ -20,11 +20,7 @@ using spirv::StorageClass;
 class SpirvPrinter {
  public:
   SpirvPrinter(const kernel::Kernel& kernel, const DeviceFacts& facts)
-      : kernel_(kernel),
-        facts_(facts),
-        orders_memory_(std::ranges::any_of(kernel.body, [](const Instruction& instruction) {
-          return instruction.code == Code::barrier && instruction.number != 0;
-        })) {}
+      : state_{kernel}, kernel_(kernel), facts_(facts), memory_(state_) {}
 
   std::vector<std::uint32_t> print() {
     load_parameters();
@@ -46,10 +42,10 @@ class SpirvPrinter {
     DType type = DType::u32;
   };
 
-  const Instruction& made(std::int32_t id) const { return kernel_.body[static_cast<std::size_t>(id)]; }
-  Id id_of(std::int32_t id) const { return ids_[static_cast<std::size_t>(id)]; }
+  const Instruction& made(std::int32_t id) const { return state_.made(id); }
+  Id id_of(std::int32_t id) const { return state_.id_of(id); }
 
-  Id u32(std::uint32_t number) { return module_.constant(DType::u32, number); }
+  Id u32(std::uint32_t number) { return state_.u32(number); }
 
   // --- entry ---
 
@@ -89,6 +85,7 @@ class SpirvPrinter {
     return module_.make(Op::Load, type, {found->second});
   }
 
+  Id vector3() { return module_.vector(module_.type(DType::u32), 3); }
   Id part(Id vector, std::uint32_t which) {
     return module_.make(Op::CompositeExtract, module_.type(DType::u32), {vector, which});
   }
@@ -97,41 +94,6 @@ class SpirvPrinter {
     if (type == DType::f32) uses_f32_ = true;
     if (type == DType::f64) uses_f64_ = true;
   }
-
-  // --- memory ---
-
-  // An index of 64 bits.
-  Id index(std::int32_t value) {
-    const auto type = made(value).type;
-    if (kernel::bits_of(type) == 64) return id_of(value);
-    return module_.make(kernel::is_signed(type) ? Op::SConvert : Op::UConvert, module_.type(DType::u64),
-                        {id_of(value)});
-  }
-
-  // By a sum of addresses and not by the index of an array: a view whose strides are negative begins at its last
-  // element, and drivers take an index below 0 for a large one.
-  Id element(const Instruction& instruction) {
-    const auto type = kernel::memory_type(kernel_.parameters[instruction.number].type);
-    const Id word = module_.type(DType::u64), at = index(instruction.operands[0]);
-    const Id bytes = module_.make(Op::IMul, word, {at, module_.constant(DType::u64, alignment(type))});
-    const Id address = module_.make(Op::IAdd, word, {parameters_[instruction.number], bytes});
-    return module_.make(Op::ConvertUToPtr, module_.element_pointer(type), {address});
-  }
-
-  Id shared_element(const Instruction& instruction) {
-    const auto& array = kernel_.shared[instruction.number];
-    const Id element = module_.type(array.type);
-    const auto [found, is_new] = shared_.try_emplace(instruction.number, 0);
-    if (is_new)
-      found->second = module_.variable(StorageClass::Workgroup,
-                                       module_.pointer(StorageClass::Workgroup, module_.array(element, array.count)));
-    return module_.make(Op::AccessChain, module_.pointer(StorageClass::Workgroup, element),
-                        {found->second, id_of(instruction.operands[0])});
-  }
-
-  // Where threads of a block read what others have written to memory, accesses take part in that order.
-  std::uint32_t memory_access() const { return spirv::kAligned | (orders_memory_ ? spirv::kNonPrivate : 0); }
-  static std::uint32_t alignment(DType type) { return static_cast<std::uint32_t>(ir::size_of(type)); }
 
   // --- control flow ---
 
@@ -241,6 +203,7 @@ class SpirvPrinter {
     const auto operand = [&](int k) { return id_of(now.operands[static_cast<std::size_t>(k)]); };
     const auto operand_type = [&](int k) { return made(now.operands[static_cast<std::size_t>(k)]).type; };
     note_float(now.type);
+    if (memory_.put(i)) return;
     switch (now.code) {
       case Code::constant:
         ids_[i] = module_.constant(now.type, now.number);
@@ -255,25 +218,14 @@ class SpirvPrinter {
         ids_[i] = block(now.number);
         return;
       case Code::blocks:
-        ids_[i] =
-            part(builtin(spirv::BuiltIn::NumWorkgroups, module_.vector3()), static_cast<std::uint32_t>(now.number));
+        ids_[i] = part(builtin(spirv::BuiltIn::NumWorkgroups, vector3()), static_cast<std::uint32_t>(now.number));
         return;
-      case Code::load:
-        ids_[i] = module_.make(Op::Load, module_.type(now.type), {element(now), memory_access(), alignment(now.type)});
+      case Code::join: {
+        const Id pair = module_.vector(module_.type(DType::u32), 2);
+        ids_[i] = module_.make(Op::Bitcast, module_.type(DType::u64),
+                               {module_.make(Op::CompositeConstruct, pair, {operand(0), operand(1)})});
         return;
-      case Code::store:
-        module_.code().put(Op::Store, {element(now), operand(1), memory_access(), alignment(now.type)});
-        return;
-      case Code::atomic_add:
-        ids_[i] = module_.make(Op::AtomicIAdd, module_.type(now.type),
-                               {element(now), u32(spirv::kScopeQueueFamily), u32(0), operand(1)});
-        return;
-      case Code::load_shared:
-        ids_[i] = module_.make(Op::Load, module_.type(now.type), {shared_element(now), spirv::kNonPrivate});
-        return;
-      case Code::store_shared:
-        module_.code().put(Op::Store, {shared_element(now), operand(1), spirv::kNonPrivate});
-        return;
+      }
       case Code::variable:
         ids_[i] = module_.function_variable(module_.pointer(StorageClass::Function, module_.type(now.type)));
         module_.code().put(Op::Store, {ids_[i], operand(0)});
@@ -313,6 +265,12 @@ class SpirvPrinter {
         ids_[i] = module_.make(Op::GroupNonUniformBroadcast, module_.type(now.type),
                                {u32(spirv::kScopeSubgroup), operand(0), u32(static_cast<std::uint32_t>(now.number))});
         return;
+      case Code::shuffle_xor:
+        module_.need(spirv::Capability::GroupNonUniform);
+        module_.need(spirv::Capability::GroupNonUniformShuffle);
+        ids_[i] = module_.make(Op::GroupNonUniformShuffleXor, module_.type(now.type),
+                               {u32(spirv::kScopeSubgroup), operand(0), u32(static_cast<std::uint32_t>(now.number))});
+        return;
       case Code::fused_multiply_add:
         ids_[i] = module_.call(spirv::Function::Fma, module_.type(now.type), {operand(0), operand(1), operand(2)});
         return;
@@ -347,21 +305,19 @@ class SpirvPrinter {
   }
 
   Id block(std::uint64_t axis) {
-    const Id at = builtin(spirv::BuiltIn::WorkgroupId, module_.vector3());
+    const Id at = builtin(spirv::BuiltIn::WorkgroupId, vector3());
     if (axis == 1) return part(at, 1);
-    const Id width = part(builtin(spirv::BuiltIn::NumWorkgroups, module_.vector3()), 0),
-             type = module_.type(DType::u32);
+    const Id width = part(builtin(spirv::BuiltIn::NumWorkgroups, vector3()), 0), type = module_.type(DType::u32);
     return module_.make(Op::IAdd, type, {part(at, 0), module_.make(Op::IMul, type, {part(at, 2), width})});
   }
 
+  spirv::SpirvState state_;
   const kernel::Kernel& kernel_;
   const DeviceFacts& facts_;
-  const bool orders_memory_;
-  spirv::Module module_;
-  std::vector<Id> ids_;         // of the kernel's values
-  std::vector<Id> parameters_;  // addresses and numbers
+  spirv::Module& module_ = state_.module;
+  std::vector<Id>&ids_ = state_.ids, &parameters_ = state_.parameters;
+  spirv::SpirvMemory memory_;
   std::map<spirv::BuiltIn, Id> builtins_;
-  std::map<std::uint64_t, Id> shared_;
   std::vector<Open> open_;
   bool uses_f32_ = false, uses_f64_ = false;
 };

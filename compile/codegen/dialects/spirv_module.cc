@@ -44,6 +44,27 @@ Id Module::type(ir::DType dtype) {
   return once(Op::TypeInt, {width, 0});
 }
 
+Id Module::small_float(ir::DType dtype) {
+  if (dtype == ir::DType::f16) {
+    need(Capability::Float16);
+    return once(Op::TypeFloat, {16});
+  }
+  need(Capability::BFloat16Type);
+  need(Capability::BFloat16CooperativeMatrix);
+  need_extension("SPV_KHR_bfloat16");
+  return once(Op::TypeFloat, {16, kBFloat16});
+}
+
+Id Module::matrix(Id element, std::uint32_t use) {
+  need(Capability::CooperativeMatrix);
+  need_extension("SPV_KHR_cooperative_matrix");
+  const auto number = [&](std::uint32_t n) { return constant(ir::DType::u32, n); };
+  const Id size = number(kernel::kTileSize);
+  return once(Op::TypeCooperativeMatrix, {element, number(kScopeSubgroup), size, size, number(use)});
+}
+
+Id Module::filled(Id type, Id element) { return once(Op::ConstantComposite, {type, element}, true); }
+
 Id Module::pointer(StorageClass storage, Id to) {
   return once(Op::TypePointer, {static_cast<std::uint32_t>(storage), to});
 }
@@ -51,7 +72,7 @@ Id Module::array(Id element, std::int64_t count) {
   return once(Op::TypeArray, {element, constant(ir::DType::u32, static_cast<std::uint64_t>(count))});
 }
 Id Module::void_type() { return once(Op::TypeVoid, {}); }
-Id Module::vector3() { return once(Op::TypeVector, {type(ir::DType::u32), 3}); }
+Id Module::vector(Id of, std::uint32_t count) { return once(Op::TypeVector, {of, count}); }
 
 Id Module::element_pointer(ir::DType element) {
   const auto bytes = ir::size_of(element);
@@ -140,6 +161,7 @@ std::vector<std::uint32_t> Module::finish(int threads, std::span<const std::uint
   const Id nothing = void_type(), signature = once(Op::TypeFunction, {nothing}), main = new_id(), entry = new_id();
   Section head;
   for (const auto capability : capabilities_) head.put(Op::Capability, {static_cast<std::uint32_t>(capability)});
+  for (const auto& extension : extensions_) head.put(Op::Extension, {}, extension);
   if (functions_ != 0) head.put(Op::ExtInstImport, {functions_}, "GLSL.std.450");
   head.put(Op::MemoryModel, {kPhysicalStorageBuffer64, kVulkanModel});
   head.put(Op::EntryPoint, {kGLCompute, main}, "main", interface_);

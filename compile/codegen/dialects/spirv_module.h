@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -35,14 +36,19 @@ class Module {
  public:
   Id new_id() { return ++last_id_; }
   void need(Capability capability) { capabilities_.insert(capability); }
+  void need_extension(std::string_view name) { extensions_.insert(std::string(name)); }
 
   Section& code() { return code_; }  // the function's body behind its variables
 
-  Id type(ir::DType dtype);  // whole numbers have no sign in SPIR-V's types; operations have
+  Id type(ir::DType dtype);         // whole numbers have no sign in SPIR-V's types; operations have
+  Id small_float(ir::DType dtype);  // f16 or bf16, as elements of matrices
+  // Of kTileSize rows and columns, of a subgroup. `use`: kMatrixA, kMatrixB or kMatrixAccumulator.
+  Id matrix(Id element, std::uint32_t use);
+  Id filled(Id type, Id element);  // a constant matrix
   Id pointer(StorageClass storage, Id to);
   Id array(Id element, std::int64_t count);
   Id void_type();
-  Id vector3();
+  Id vector(Id of, std::uint32_t count);
   Id buffer_pointer(ir::DType element);   // to a struct with a runtime array, of elements in memory
   Id element_pointer(ir::DType element);  // to one element in memory
   Id push_block(Id member);               // the struct of push constants, of one member
@@ -67,6 +73,7 @@ class Module {
   Id last_id_ = 0;
   Id functions_ = 0;  // GLSL.std.450
   std::set<Capability> capabilities_;
+  std::set<std::string> extensions_;
   std::vector<Id> interface_;
   Section decorations_, types_, variables_, code_;
   std::map<std::pair<Op, std::vector<std::uint32_t>>, Id> made_;

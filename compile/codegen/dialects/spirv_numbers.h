@@ -6,6 +6,7 @@
 namespace burn::compile::spirv {
 
 enum class Op : std::uint16_t {
+  Extension = 10,
   ExtInstImport = 11,
   ExtInst = 12,
   MemoryModel = 14,
@@ -25,6 +26,7 @@ enum class Op : std::uint16_t {
   ConstantTrue = 41,
   ConstantFalse = 42,
   Constant = 43,
+  ConstantComposite = 44,
   Function = 54,
   FunctionEnd = 56,
   Variable = 59,
@@ -33,6 +35,7 @@ enum class Op : std::uint16_t {
   AccessChain = 65,
   Decorate = 71,
   MemberDecorate = 72,
+  CompositeConstruct = 80,
   CompositeExtract = 81,
   ConvertFToU = 109,
   ConvertFToS = 110,
@@ -88,21 +91,32 @@ enum class Op : std::uint16_t {
   BranchConditional = 250,
   Return = 253,
   GroupNonUniformBroadcast = 337,
+  GroupNonUniformShuffleXor = 346,
+  // Of SPV_KHR_cooperative_matrix.
+  TypeCooperativeMatrix = 4456,
+  CooperativeMatrixLoad = 4457,
+  CooperativeMatrixStore = 4458,
+  CooperativeMatrixMulAdd = 4459,
 };
 
 enum class Capability : std::uint32_t {
   Shader = 1,
+  Float16 = 9,
   Float64 = 10,
   Int64 = 11,
   Int16 = 22,
   Int8 = 39,
   GroupNonUniform = 61,
   GroupNonUniformBallot = 64,
+  GroupNonUniformShuffle = 65,
   StorageBuffer16BitAccess = 4433,
   StorageBuffer8BitAccess = 4448,
   SignedZeroInfNanPreserve = 4466,
   VulkanMemoryModel = 5345,
+  BFloat16Type = 5116,               // of SPV_KHR_bfloat16
+  BFloat16CooperativeMatrix = 5118,  // of it, too
   PhysicalStorageBufferAddresses = 5347,
+  CooperativeMatrix = 6022,  // of SPV_KHR_cooperative_matrix
 };
 
 enum class StorageClass : std::uint32_t {
@@ -128,5 +142,10 @@ inline constexpr std::uint32_t kScopeWorkgroup = 2, kScopeSubgroup = 3, kScopeQu
 // AcquireRelease, WorkgroupMemory, MakeAvailable, MakeVisible.
 inline constexpr std::uint32_t kBarrierSemantics = 0x8 | 0x100 | 0x2000 | 0x4000;
 inline constexpr std::uint32_t kStorageMemory = 0x40;  // UniformMemory: of buffers, addresses included
+
+// Of cooperative matrices.
+inline constexpr std::uint32_t kMatrixA = 0, kMatrixB = 1, kMatrixAccumulator = 2;
+inline constexpr std::uint32_t kRowMajor = 0, kColumnMajor = 1;
+inline constexpr std::uint32_t kBFloat16 = 0;  // an encoding of OpTypeFloat
 
 }  // namespace burn::compile::spirv

@@ -57,14 +57,20 @@ class Checker {
       case Code::otherwise:
       case Code::end_when:
       case Code::barrier:
+      case Code::tile_sums:
         return 0;
       case Code::load:
       case Code::load_shared:
+      case Code::load_wide:
+      case Code::load_pack:
+      case Code::load_shared_pack:
+      case Code::word:
       case Code::variable:
       case Code::get:
       case Code::break_when:
       case Code::when:
       case Code::broadcast:
+      case Code::shuffle_xor:
       case Code::neg:
       case Code::bit_not:
       case Code::convert:
@@ -77,11 +83,34 @@ class Checker {
       case Code::abs:
         return 1;
       case Code::loop:
+      case Code::store_pack:
+      case Code::store_shared_pack:
+      case Code::tile_multiply:
+      case Code::tile_store:
       case Code::fused_multiply_add:
       case Code::select:
         return 3;
       default:
         return 2;
+    }
+  }
+
+  // Variables, packs and tiles are no numbers: a few instructions take them, and nothing else.
+  bool takes(int k, Code made) const {
+    const auto code = now().code;
+    switch (made) {
+      case Code::variable:
+        return k == 0 && (code == Code::get || code == Code::set);
+      case Code::load_pack:
+      case Code::load_shared_pack:
+        return code == Code::word;
+      case Code::tile_sums:
+        return (k == 0 && code == Code::tile_multiply) || (k == 2 && code == Code::tile_store);
+      case Code::tile_load:
+        return k > 0 && code == Code::tile_multiply && TileLoad::of(operand(k).number).is_second == (k == 2);
+      default:
+        return code != Code::word && code != Code::tile_multiply && !(k == 2 && code == Code::tile_store) &&
+               !(k == 0 && (code == Code::get || code == Code::set));
     }
   }
 
@@ -92,9 +121,8 @@ class Checker {
       if ((id >= 0) != (k < count)) return fmt::format("it takes {} operands", count);
       if (k < count && (static_cast<std::size_t>(id) >= at_ || !is_visible_[static_cast<std::size_t>(id)]))
         return fmt::format("operand {} is not made, or in a loop or branch that has ended", k);
-      const bool takes_variable = k == 0 && (now().code == Code::get || now().code == Code::set);
-      if (k < count && !takes_variable && operand(k).code == Code::variable)
-        return fmt::format("operand {} is a variable", k);
+      if (k < count && !takes(k, operand(k).code))
+        return fmt::format("operand {} is a {}", k, name_of(operand(k).code));
     }
     if (auto wrong = check_types(); !wrong.empty()) return wrong;
     return check_flow();
@@ -113,7 +141,7 @@ class Checker {
       }
       return true;
     };
-    if (!is_register(type)) return "16-bit floats exist in memory only";
+    if (!is_register(type) && now().code != Code::tile_load) return "16-bit floats exist in memory only";
     switch (now().code) {
       case Code::constant:
         return bits_of(type) < 64 && now().number >> bits_of(type) != 0 ? "bits above those of its type" : "";
@@ -135,9 +163,24 @@ class Checker {
         const bool fits = kernel_.shared[now().number].type == type && is_whole(of(0));
         return fits && (now().code == Code::load_shared || of(1) == type) ? "" : "an element of another type";
       }
+      case Code::load_wide:
+      case Code::store_wide:
+      case Code::load_pack:
+      case Code::store_pack:
+      case Code::load_shared_pack:
+      case Code::store_shared_pack:
+      case Code::word:
+      case Code::join:
+        return check_packs();
+      case Code::tile_sums:
+      case Code::tile_load:
+      case Code::tile_multiply:
+      case Code::tile_store:
+        return check_tiles();
+      case Code::shuffle_xor:
+        return all_are(type) && bits_of(type) == 32 ? "" : "a value of 32 bits";
       case Code::get:
       case Code::set:
-        if (operand(0).code != Code::variable) return "it takes a variable";
         return of(0) == type && (now().code == Code::get || of(1) == type) ? "" : "a variable of another type";
       case Code::loop:
         return is_whole(type) && all_are(type) ? "" : "a loop counts in whole numbers of one type";
@@ -189,9 +232,58 @@ class Checker {
     }
   }
 
+  bool is_address(std::uint64_t parameter) const {
+    return parameter < kernel_.parameters.size() && kernel_.parameters[parameter].is_address;
+  }
+  bool is_shared(std::uint64_t array, int bits) const {
+    return array < kernel_.shared.size() && bits_of(kernel_.shared[array].type) == bits;
+  }
+
+  Wrong check_packs() const {
+    const auto type = now().type;
+    const auto of = [&](int k) { return operand(k).type; };
+    const bool is_stored = !has_value(now().code);
+    switch (now().code) {
+      case Code::word:
+        return type == of(0) && now().number < 4 ? "" : "a word of a pack of its type";
+      case Code::join:
+        return type == ir::DType::u64 && of(0) == ir::DType::u32 && of(1) == ir::DType::u32 ? "" : "two u32 as a u64";
+      case Code::load_wide:
+      case Code::store_wide:
+        if (!is_address(now().number) || !is_whole(type) || !is_whole(of(0))) return "whole numbers at an address";
+        return !is_stored || of(1) == type ? "" : "a value of another type";
+      case Code::load_pack:
+      case Code::store_pack:
+        if (!is_address(now().number) || !is_whole(of(0))) return "it is at an address";
+        break;
+      default:
+        if (!is_shared(now().number, 32) || !is_whole(of(0))) return "it is in a shared array of 32 bits";
+        if (!is_stored) return type == kernel_.shared[now().number].type ? "" : "an array of another type";
+        break;
+    }
+    if (is_stored) return of(1) == ir::DType::u64 && of(2) == ir::DType::u64 ? "" : "two u64";
+    return type == ir::DType::u32 ? "" : "it is of u32";
+  }
+
+  Wrong check_tiles() const {
+    const auto type = now().type;
+    const auto is_index = [&](int k) { return is_whole(operand(k).type); };
+    switch (now().code) {
+      case Code::tile_load: {
+        const auto array = static_cast<std::uint64_t>(TileLoad::of(now().number).array);
+        return !is_register(type) && is_shared(array, 32) && is_index(0) && is_index(1) ? "" : "words of 16-bit floats";
+      }
+      case Code::tile_multiply:
+        return operand(1).type == operand(2).type ? "" : "two tiles of one type";
+      case Code::tile_store:
+        return is_shared(now().number, 32) && is_index(0) && is_index(1) ? "" : "a shared array of f32";
+      default:
+        return type == ir::DType::f32 ? "" : "sums are of f32";
+    }
+  }
+
   Wrong check_memory() const {
-    if (now().number >= kernel_.parameters.size() || !kernel_.parameters[now().number].is_address)
-      return "a parameter that is no address";
+    if (!is_address(now().number)) return "a parameter that is no address";
     const auto element = memory_type(kernel_.parameters[now().number].type);
     if (element != now().type || !is_whole(operand(0).type)) return "an element of another type";
     if (now().code != Code::load && operand(1).type != element) return "a value of another type";

@@ -16,7 +16,10 @@ struct DeviceFacts {
   std::int64_t shared_bytes_per_block = 32768;
   int max_threads = 1024;  // of a block
   int subgroup_size = 32;
+  bool has_shuffles = true;  // between threads of a subgroup (Code::shuffle_xor)
   bool has_f64 = true;
+  // Tiles of 16 x 16 elements that a subgroup multiplies together, with sums of f32 (Code::tile_multiply).
+  bool has_f16_tiles = false, has_bf16_tiles = false;
   bool keeps_nan_f32 =
       true;  // the driver can be told to keep NaN, infinities and the sign of 0 (shaderSignedZeroInfNanPreserve)
   bool keeps_nan_f64 = true;

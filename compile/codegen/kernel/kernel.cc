@@ -41,6 +41,11 @@ bool has_value(Code code) {
   switch (code) {
     case Code::store:
     case Code::store_shared:
+    case Code::store_wide:
+    case Code::store_pack:
+    case Code::store_shared_pack:
+    case Code::tile_multiply:
+    case Code::tile_store:
     case Code::set:
     case Code::break_when:
     case Code::end_loop:
@@ -55,14 +60,66 @@ bool has_value(Code code) {
 }
 
 const char* name_of(Code code) {
-  static constexpr const char* kNames[] = {
-      "constant",   "parameter",   "thread",       "block",     "blocks",     "load",        "store",
-      "atomic_add", "load_shared", "store_shared", "variable",  "get",        "set",         "loop",
-      "break_when", "end_loop",    "when",         "otherwise", "end_when",   "barrier",     "broadcast",
-      "add",        "sub",         "mul",          "div",       "rem",        "neg",         "fused_multiply_add",
-      "bit_and",    "bit_or",      "bit_xor",      "bit_not",   "shift_left", "shift_right", "less",
-      "less_equal", "equal",       "not_equal",    "select",    "convert",    "bits",        "floor",
-      "ceil",       "round_even",  "trunc",        "sqrt",      "abs"};
+  static constexpr const char* kNames[] = {"constant",
+                                           "parameter",
+                                           "thread",
+                                           "block",
+                                           "blocks",
+                                           "load",
+                                           "store",
+                                           "atomic_add",
+                                           "load_shared",
+                                           "store_shared",
+                                           "load_wide",
+                                           "store_wide",
+                                           "load_pack",
+                                           "store_pack",
+                                           "load_shared_pack",
+                                           "word",
+                                           "join",
+                                           "store_shared_pack",
+                                           "tile_sums",
+                                           "tile_load",
+                                           "tile_multiply",
+                                           "tile_store",
+                                           "variable",
+                                           "get",
+                                           "set",
+                                           "loop",
+                                           "break_when",
+                                           "end_loop",
+                                           "when",
+                                           "otherwise",
+                                           "end_when",
+                                           "barrier",
+                                           "broadcast",
+                                           "shuffle_xor",
+                                           "add",
+                                           "sub",
+                                           "mul",
+                                           "div",
+                                           "rem",
+                                           "neg",
+                                           "fused_multiply_add",
+                                           "bit_and",
+                                           "bit_or",
+                                           "bit_xor",
+                                           "bit_not",
+                                           "shift_left",
+                                           "shift_right",
+                                           "less",
+                                           "less_equal",
+                                           "equal",
+                                           "not_equal",
+                                           "select",
+                                           "convert",
+                                           "bits",
+                                           "floor",
+                                           "ceil",
+                                           "round_even",
+                                           "trunc",
+                                           "sqrt",
+                                           "abs"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(Code::abs) + 1);
   return kNames[static_cast<int>(code)];
 }
@@ -109,6 +166,9 @@ std::string text(const Kernel& kernel) {
     switch (code) {
       case Code::constant:
       case Code::broadcast:
+      case Code::shuffle_xor:
+      case Code::tile_load:
+      case Code::word:
       case Code::block:
       case Code::blocks:
         out += fmt::format(" {:#x}", instruction.number);
@@ -117,10 +177,17 @@ std::string text(const Kernel& kernel) {
       case Code::load:
       case Code::store:
       case Code::atomic_add:
+      case Code::load_wide:
+      case Code::store_wide:
+      case Code::load_pack:
+      case Code::store_pack:
         out += fmt::format(" p{}", instruction.number);
         break;
       case Code::load_shared:
       case Code::store_shared:
+      case Code::load_shared_pack:
+      case Code::store_shared_pack:
+      case Code::tile_store:
         out += fmt::format(" s{}", instruction.number);
         break;
       default:

@@ -27,11 +27,30 @@ enum class Code : std::uint8_t {
   atomic_add,    // number: parameter; operands: index, value (32 bits); gives what was there before
   load_shared,   // number: which shared array; operand: index
   store_shared,  // number: shared array; operands: index, value
-  variable,      // operand: the first value
-  get,           // operand: a variable
-  set,           // operands: variable, value
-  loop,          // operands: begin, end, step; gives the counter, which begins at begin and is less than end
-  break_when,    // operand: a bool; leaves the innermost loop
+  // Several elements that lie side by side. The first one's address is a multiple of all their bytes.
+  load_wide,   // number: parameter; operand: index of the first element; gives as many bytes as the type has, as one
+               // whole number
+  store_wide,  // number: parameter; operands: index of the first element, a whole number
+  load_pack,   // number: parameter; operand: index of the first element: 16 bytes, whose words of 32 bits `word` gives
+  store_pack,  // number: parameter; operands: index of the first element, its lower 8 bytes, its upper ones
+  load_shared_pack,   // number: shared array of elements of 32 bits; operand: index, a multiple of 4: four elements,
+                      // which `word` gives
+  word,               // operand: a pack; number: which of its four
+  join,               // u64; operands: its lower 32 bits, its upper ones
+  store_shared_pack,  // number: shared array of elements of 32 bits; operands: index, a multiple of 4, lower 8 bytes,
+                      // upper ones
+  // Tiles of 16 x 16 elements that the threads of a subgroup have together: all of them reach it, with the same
+  // operands. Devices that have it for a dtype: DeviceFacts::has_f16_tiles, has_bf16_tiles.
+  tile_sums,      // f32: a variable with zeros
+  tile_load,      // type: f16 or bf16; number: TileLoad::number(); operands: index of the first of the words of 32 bits
+                  // that have the elements, and words from line to line, both multiples of 4
+  tile_multiply,  // operands: sums, a tile that is a first factor, one that is a second one: adds their product
+  tile_store,     // number: shared array of f32; operands: index of the first element, elements from row to row, sums
+  variable,       // operand: the first value
+  get,            // operand: a variable
+  set,            // operands: variable, value
+  loop,           // operands: begin, end, step; gives the counter, which begins at begin and is less than end
+  break_when,     // operand: a bool; leaves the innermost loop
   end_loop,
   when,  // operand: a bool
   otherwise,
@@ -40,6 +59,8 @@ enum class Code : std::uint8_t {
               // memory, too
   broadcast,  // operand: a value; number: which thread of its subgroup's it gives to all of them. Subgroups are threads
               // of a block side by side, DeviceFacts::subgroup_size of them; requires: all of the subgroup reach it
+  shuffle_xor,  // operand: a value of 32 bits; number: gives each thread what the thread has whose place in the
+                // subgroup differs in these bits; requires: as broadcast
   // Of whole numbers and floats. Whole numbers wrap. div, rem: toward zero; requires: no division by 0 or of the
   // smallest number by -1; rem is of whole numbers.
   add,
@@ -90,6 +111,21 @@ struct SharedArray {
   ir::DType type = ir::DType::f32;
   std::int64_t count = 0;
 };
+
+// Of a tile that is loaded: where it is used, the shared array, and how it lies there.
+struct TileLoad {
+  bool is_second = false;          // factor
+  bool has_columns_apart = false;  // its lines are columns, else rows
+  int array = 0;
+
+  std::uint64_t number() const {
+    return static_cast<std::uint64_t>(array) << 2 | (has_columns_apart ? 2U : 0U) | (is_second ? 1U : 0U);
+  }
+  static TileLoad of(std::uint64_t number) {
+    return {(number & 1) != 0, (number & 2) != 0, static_cast<int>(number >> 2)};
+  }
+};
+inline constexpr int kTileSize = 16;  // rows and columns
 
 // The argument record of a launch is one word of 64 bits for each parameter, in their order: addresses, or numbers in
 // the lower bits.

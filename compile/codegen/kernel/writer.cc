@@ -22,6 +22,20 @@ Writer& writer_of(Value value) {
   return *value.writer;
 }
 
+// The whole number of so many bytes.
+ir::DType word_of(int bytes) {
+  switch (bytes) {
+    case 1:
+      return ir::DType::u8;
+    case 2:
+      return ir::DType::u16;
+    case 4:
+      return ir::DType::u32;
+    default:
+      return ir::DType::u64;
+  }
+}
+
 }  // namespace
 
 // --- values ----------------------------------------------------------------------------------------------------------
@@ -124,6 +138,59 @@ void Writer::store(Memory to, Value index, Value value) {
   write({Code::store, raw.type, {index.id, raw.id, -1}, static_cast<std::uint64_t>(to.parameter)});
 }
 
+std::vector<Value> Writer::load(Memory from, Value index, int count) {
+  if (count == 1) return {load(from, index)};
+  const auto which = static_cast<std::uint64_t>(from.parameter);
+  const auto raw = memory_type(from.dtype);
+  const int width = bits_of(raw), bytes = width / 8 * count;
+  std::vector<Value> words;  // whole numbers that lie side by side
+  if (bytes == 16) {
+    for (const auto word : load_words(from, index)) words.push_back(word);
+  } else {
+    words.push_back(write({Code::load_wide, word_of(bytes), {index.id, -1, -1}, which}));
+  }
+  std::vector<Value> elements;
+  const int in_word = bits_of(words[0].type);
+  for (int k = 0; k < count; ++k) {
+    const auto at = static_cast<std::size_t>(k * width / in_word);
+    Value element;
+    if (width > in_word)
+      element = write({Code::join, ir::DType::u64, {words[at].id, words[at + 1].id, -1}, 0});
+    else
+      element = to(word_of(width / 8), words[at] >> words[at].number(k * width % in_word));
+    elements.push_back(from_memory(from.dtype, bits_as(raw, element)));
+  }
+  return elements;
+}
+
+void Writer::store(Memory to, Value index, std::span<const Value> values) {
+  if (values.size() == 1) return store(to, index, values[0]);
+  const auto which = static_cast<std::uint64_t>(to.parameter);
+  std::vector<Value> parts;  // neighbours become one, until there are as few as one access takes
+  for (const auto value : values) {
+    BURN_CHECK(value.type == ir::compute_dtype(to.dtype), "a value is stored in its compute type");
+    const auto raw = to_memory(to.dtype, value);
+    parts.push_back(bits_as(word_of(bits_of(raw.type) / 8), raw));
+  }
+  const bool is_pack = bits_of(parts[0].type) * static_cast<int>(parts.size()) == 128;
+  while (parts.size() > (is_pack ? 2 : 1)) {
+    std::vector<Value> wider;
+    for (std::size_t k = 0; k < parts.size(); k += 2) wider.push_back(joined(parts[k], parts[k + 1]));
+    parts = std::move(wider);
+  }
+  if (is_pack)
+    write({Code::store_pack, ir::DType::u64, {index.id, parts[0].id, parts[1].id}, which});
+  else
+    write({Code::store_wide, parts[0].type, {index.id, parts[0].id, -1}, which});
+}
+
+Value Writer::joined(Value low, Value high) {
+  const int width = bits_of(low.type);
+  if (width == 32) return write({Code::join, ir::DType::u64, {low.id, high.id, -1}, 0});
+  const auto type = word_of(width / 4);
+  return kernel::to(type, low) | (kernel::to(type, high) << constant(type, std::int64_t{width}));
+}
+
 Value Writer::atomic_add(Memory to, Value index, Value value) {
   BURN_CHECK(value.type == to.dtype && ir::is_integer(value.type) && bits_of(value.type) == 32,
              "atomic_add() takes whole numbers of 32 bits");
@@ -141,11 +208,61 @@ void Writer::store(Shared to, Value index, Value value) {
   BURN_CHECK(value.type == to.type, "a shared array of another type");
   write({Code::store_shared, value.type, {index.id, value.id, -1}, static_cast<std::uint64_t>(to.array)});
 }
+std::array<Value, 4> Writer::load_words(Memory from, Value index) {
+  const auto which = static_cast<std::uint64_t>(from.parameter);
+  const auto pack = write({Code::load_pack, ir::DType::u32, {index.id, -1, -1}, which});
+  std::array<Value, 4> words;
+  for (std::uint64_t k = 0; k < words.size(); ++k) words[k] = write({Code::word, ir::DType::u32, {pack.id, -1, -1}, k});
+  return words;
+}
+
+void Writer::store_pack(Shared to, Value index, const std::array<Value, 4>& words) {
+  BURN_CHECK(to.type == ir::DType::u32, "packs are stored in shared arrays of u32");
+  const Value low = joined(words[0], words[1]), high = joined(words[2], words[3]);
+  write({Code::store_shared_pack, to.type, {index.id, low.id, high.id}, static_cast<std::uint64_t>(to.array)});
+}
+
+Value Writer::tile_sums() { return write({Code::tile_sums, ir::DType::f32, {-1, -1, -1}, 0}); }
+Value Writer::tile_load(ir::DType type, const TileLoad& what, Value index, Value step) {
+  return write({Code::tile_load, type, {index.id, step.id, -1}, what.number()});
+}
+void Writer::tile_multiply(Value sums, Value first, Value second) {
+  write({Code::tile_multiply, ir::DType::f32, {sums.id, first.id, second.id}, 0});
+}
+void Writer::tile_store(Shared to, Value index, Value step, Value sums) {
+  write({Code::tile_store, to.type, {index.id, step.id, sums.id}, static_cast<std::uint64_t>(to.array)});
+}
+
+std::array<Value, 4> Writer::load_pack(Shared from, Value index) {
+  BURN_CHECK(bits_of(from.type) == 32, "packs of shared elements are of 32 bits");
+  const auto pack =
+      write({Code::load_shared_pack, from.type, {index.id, -1, -1}, static_cast<std::uint64_t>(from.array)});
+  std::array<Value, 4> words;
+  for (std::uint64_t k = 0; k < words.size(); ++k) words[k] = write({Code::word, from.type, {pack.id, -1, -1}, k});
+  return words;
+}
+
 void Writer::barrier() { write({Code::barrier, ir::DType::bool_, {-1, -1, -1}, 0}); }
 void Writer::memory_barrier() { write({Code::barrier, ir::DType::bool_, {-1, -1, -1}, 1}); }
 
 Value Writer::broadcast(Value value, int lane) {
   return write({Code::broadcast, value.type, {value.id, -1, -1}, static_cast<std::uint64_t>(lane)});
+}
+
+Value Writer::shuffle_xor(Value value, int mask) {
+  const auto type = value.type;
+  const auto shuffled = [&](Value word) {
+    return write({Code::shuffle_xor, word.type, {word.id, -1, -1}, static_cast<std::uint64_t>(mask)});
+  };
+  if (ir::is_bool(type)) return shuffled(select(value, index(1), index(0))) != 0;
+  if (bits_of(type) == 32) return shuffled(value);
+  if (bits_of(type) < 32) {
+    const auto wide = is_signed(type) ? ir::DType::i32 : ir::DType::u32;
+    return to(type, shuffled(to(wide, value)));
+  }
+  const Value bits = bits_as(ir::DType::u64, value);
+  const Value low = shuffled(to(ir::DType::u32, bits)), high = shuffled(to(ir::DType::u32, bits >> 32));
+  return bits_as(type, joined(low, high));
 }
 
 Variable Writer::variable(Value first) {

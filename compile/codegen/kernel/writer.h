@@ -1,9 +1,12 @@
 // Builds a kernel by calls, in the order in which its threads run.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "compile/codegen/kernel/value.h"
 
@@ -56,16 +59,32 @@ class Writer {
   Value load(Memory from, Value index);
   // Rounds once, where memory is narrower. Requires: the value has the compute type.
   void store(Memory to, Value index, Value value);
+  // So many elements side by side: 2, 4, 8 or 16 bytes in all, the first of which lies at a multiple of them.
+  std::vector<Value> load(Memory from, Value index, int count);
+  void store(Memory to, Value index, std::span<const Value> values);
   Value atomic_add(Memory to, Value index, Value value);  // of 32-bit whole numbers
 
   Shared shared(ir::DType type, std::int64_t count);
   Value load(Shared from, Value index);
   void store(Shared to, Value index, Value value);
+  // Four elements of 32 bits side by side. `index`: a multiple of 4.
+  std::array<Value, 4> load_pack(Shared from, Value index);
+  // Sixteen bytes of memory as words, from an element on that lies at a multiple of 16; and into a shared array of u32.
+  std::array<Value, 4> load_words(Memory from, Value index);
+  void store_pack(Shared to, Value index, const std::array<Value, 4>& words);
+
+  // Tiles of a subgroup (Code::tile_sums and those behind it).
+  Value tile_sums();
+  Value tile_load(ir::DType type, const TileLoad& what, Value index, Value step);
+  void tile_multiply(Value sums, Value first, Value second);
+  void tile_store(Shared to, Value index, Value step, Value sums);
   void barrier();         // behind it, the block's threads see what each has written to shared arrays
   void memory_barrier();  // and to memory
 
   // What thread `lane` of the subgroup has for `value`. All threads of the subgroup reach it.
   Value broadcast(Value value, int lane);
+  // What the thread has whose place in the subgroup differs in the bits of `mask`, of any type.
+  Value shuffle_xor(Value value, int mask);
 
   Variable variable(Value first);
   // body(counter) for begin, begin + step, ... while it is less than end. Of whole numbers, of one type.
@@ -80,6 +99,8 @@ class Writer {
   Kernel take() { return std::move(kernel_); }
 
  private:
+  Value joined(Value low, Value high);  // whole numbers without a sign, as one of twice their size
+
   Kernel kernel_;
 };
 

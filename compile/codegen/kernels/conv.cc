@@ -4,6 +4,7 @@
 #include <array>
 
 #include "compile/codegen/kernel/convert.h"
+#include "compile/codegen/kernels/conv_blocks.h"
 #include "compile/codegen/kernels/conv_values.h"
 #include "compile/codegen/kernels/lower.h"
 #include "compile/codegen/target.h"
@@ -12,7 +13,6 @@ namespace burn::compile::kernels {
 namespace {
 
 using kernel::Value;
-std::int64_t wanted_threads(Emitter& emit) { return std::int64_t{emit.target().facts().multiprocessors} * 64; }
 
 // Both directions that have an image [batch, channels, place...] as result: rows are its channels of a group, columns
 // all places of the batch.
@@ -20,13 +20,14 @@ Status convolve_to_image(Emitter& emit, const ConvSizes& sizes, bool is_forward,
                          const View& weight_view, const View& to_view) {
   if (to_view.num_elements() == 0) return {};
   const View from_contiguous = emit.contiguous(from_view), weight_contiguous = emit.contiguous(weight_view);
+  if (emit_image_in_blocks(emit, sizes, is_forward, from_contiguous, weight_contiguous, to_view)) return {};
   const auto places = ConvSizes::product(is_forward ? sizes.output : sizes.input);
   TileGrid grid{.rows = is_forward ? sizes.out_channels : sizes.in_channels,
                 .columns = sizes.batch * places,
                 .groups = sizes.groups,
                 .parts = 1};
   const auto compute = ir::compute_dtype(to_view.dtype);
-  grid.choose_tile(emit.target().facts(), compute, wanted_threads(emit));
+  grid.choose_tile(emit.target().facts(), compute, wanted_threads(emit.target().facts()));
   const View* const views[] = {&from_contiguous, &weight_contiguous, &to_view};
   kernel::Writer writer(64);
   Arguments arguments(writer, index_for(views, grid));
@@ -120,14 +121,18 @@ Status emit_conv_weight_grad(Emitter& emit, const ir::ConvWeightGrad& op, const 
   if (weight_view.num_elements() == 0) return {};
   const auto sizes = sizes_of(op, input_view.shape, weight_view.shape, output_view.shape);
   const View input_whole = emit.contiguous(input_view), output_whole = emit.contiguous(output_view);
+  if (const auto parts = emit_weight_grad_in_blocks(emit, sizes, input_whole, output_whole, weight_view)) {
+    if (parts->rank() == 2) sum_parts(emit, *parts, weight_view);  // else it is the weights' own memory
+    return {};
+  }
   TileGrid grid{.rows = sizes.out_channels,
                 .columns = sizes.in_channels * ConvSizes::product(sizes.kernel),
                 .groups = sizes.groups,
                 .parts = 1};
   const auto compute = ir::compute_dtype(weight_view.dtype);
   grid.choose_tile(emit.target().facts(), compute, 1);
-  grid.parts =
-      std::clamp<std::int64_t>(wanted_threads(emit) / grid.threads(), 1, std::max<std::int64_t>(sizes.batch, 1));
+  grid.parts = std::clamp<std::int64_t>(wanted_threads(emit.target().facts()) / grid.threads(), 1,
+                                        std::max<std::int64_t>(sizes.batch, 1));
   const auto per_part = (sizes.batch + grid.parts - 1) / grid.parts;
   const View parts =
       grid.parts > 1 ? emit.scratch_value({compute, {grid.parts, weight_view.num_elements()}}) : weight_view;

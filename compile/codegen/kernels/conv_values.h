@@ -35,12 +35,15 @@ ConvSizes sizes_of(const Op& op, const ir::Shape& input, const ir::Shape& weight
 // A convolution as its kernels are written: the sizes as parameters, and loops over them.
 class ConvKernel {
  public:
-  ConvKernel(kernel::Writer& writer, Arguments& arguments, const ConvSizes& sizes)
+  // Whether the window's sizes are parameters, or numbers of the kernel's own, which divisions by them are faster for.
+  enum class Window { parameter, constant };
+
+  ConvKernel(kernel::Writer& writer, Arguments& arguments, const ConvSizes& sizes, Window window = Window::parameter)
       : writer_(writer),
         arguments_(arguments),
         spatial_(static_cast<std::size_t>(sizes.spatial())),
         input_(arguments.numbers(sizes.input)),
-        kernel_(arguments.numbers(sizes.kernel)),
+        kernel_(window == Window::constant ? constants(arguments, sizes.kernel) : arguments.numbers(sizes.kernel)),
         output_(arguments.numbers(sizes.output)),
         stride_(arguments.numbers(sizes.stride)),
         padding_(arguments.numbers(sizes.padding)),
@@ -113,6 +116,11 @@ class ConvKernel {
   }
 
  private:
+  static Values constants(Arguments& arguments, const std::vector<std::int64_t>& sizes) {
+    Values values;
+    for (const auto size : sizes) values.push_back(arguments.constant(size));
+    return values;
+  }
   void each_from(std::size_t d, const Values& sizes, Values& at, const std::function<void(const Values&)>& body) {
     if (d == sizes.size()) return body(at);
     writer_.loop(sizes[d], [&](kernel::Value i) {

@@ -1,9 +1,10 @@
-// Copies between views: a thread moves one element, as a whole number of its size.
+// Copies between views: a thread moves elements that lie side by side, or one, as whole numbers of their size.
 #include <algorithm>
 
 #include "compile/codegen/kernels/arguments.h"
 #include "compile/codegen/kernels/lower.h"
 #include "compile/codegen/kernels/walk.h"
+#include "compile/codegen/operands.h"
 
 namespace burn::compile::kernels {
 namespace {
@@ -29,16 +30,25 @@ void emit_copy(Emitter& emit, const View& from, const View& to) {
   if (elements == 0) return;
   const auto dims = [](const ir::Dims& of) { return std::vector<std::int64_t>(of.begin(), of.end()); };
   const auto walk = merge_dims(to.shape.span(), {dims(from.strides), dims(to.strides)});
+  const View views[] = {from, to};
+  const int width = vector_width(walk, views, 16);
   kernel::Writer writer(256);
-  Arguments arguments(writer, index_type(std::max({elements, reach(from), reach(to)})));
+  Arguments arguments(writer, index_type(std::max({elements + width, reach(from), reach(to)})));
   const auto word = word_of(to.dtype);
   const auto source = arguments.address(word, from.address), target = arguments.address(word, to.address);
-  const auto position = arguments.position();
-  writer.when(position < arguments.number(elements), [&] {
+  const auto first = width == 1 ? arguments.position() : arguments.position() * width;
+  const auto count = arguments.number(elements);
+  const auto move = [&](kernel::Value position, int many) {
     const auto at = offsets_in(arguments, walk, position);
-    writer.store(target, at[1], writer.load(source, at[0]));
-  });
-  arguments.launch(emit, elements);
+    writer.store(target, at[1], writer.load(source, at[0], many));
+  };
+  if (width > 1 && walk.is_linear())  // the last vector may not be whole
+    writer.when(
+        first + width <= count, [&] { move(first, width); },
+        [&] { writer.loop(first, count, arguments.constant(1), [&](kernel::Value position) { move(position, 1); }); });
+  else
+    writer.when(first < count, [&] { move(first, width); });
+  arguments.launch(emit, (elements + width - 1) / width);
 }
 
 }  // namespace burn::compile::kernels

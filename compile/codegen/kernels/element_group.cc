@@ -1,4 +1,7 @@
-// Groups without rows: a thread computes one element.
+// Groups without rows: a thread computes some elements that lie side by side, or one.
+#include <algorithm>
+#include <vector>
+
 #include "compile/codegen/group_kernel.h"
 #include "compile/codegen/kernels/group.h"
 #include "compile/codegen/kernels/group_values.h"
@@ -12,31 +15,111 @@ Status emit_group(Emitter& emit, const ir::Program& program, const Group& group,
   });
 }
 
-Status emit_elements(Emitter& emit, const GroupPlan& plan) {
-  const std::int64_t elements = ir::num_elements(plan.group().domain);
-  if (elements == 0) return {};
-  constexpr int kThreads = 256;
-  const auto walk = plan.element_walk();
-  // A folded grid has blocks beyond the end.
-  GroupValues values(emit, plan, kThreads, walk.is_narrow() && elements < std::int64_t{1} << 30);
-  auto& writer = values.writer();
-  const auto position = to(values.index_type(), writer.block()) * kThreads + to(values.index_type(), writer.thread());
-  writer.when(position < values.number(elements), [&] {
-    auto known = values.scalars();
-    const auto offsets = walk.is_linear() ? Offsets(static_cast<std::size_t>(plan.full_count()), position)
-                                          : values.offsets_in(walk, position);
-    const auto& reads = plan.reads();
-    for (std::size_t k = 0; k < reads.size(); ++k) {
-      if (reads[k].kind == GroupOperand::Kind::full)
-        known.reads[k] = values.read(k, offsets[static_cast<std::size_t>(reads[k].full_index)]);
+namespace {
+
+using kernel::Value;
+
+constexpr int kThreads = 256;
+
+class ElementKernel {
+ public:
+  ElementKernel(Emitter& emit, const GroupPlan& plan)
+      : emit_(emit),
+        plan_(plan),
+        count_(ir::num_elements(plan.group().domain)),
+        walk_(plan.element_walk()),
+        width_(vector_width(walk_, plan.full_views(), 8)),
+        steps_(choose_steps()),
+        // A folded grid has blocks beyond the end.
+        values_(emit, plan, kThreads, walk_.is_narrow() && count_ < std::int64_t{1} << 30) {}
+
+  void emit() {
+    auto& writer = values_.writer();
+    scalars_ = values_.scalars();
+    const auto type = values_.index_type();
+    const Value block = to(type, writer.block()), thread = to(type, writer.thread());
+    const Value first = (block * (kThreads * steps_) + thread) * width_;
+    const Value count = values_.number(count_);
+    if (width_ == 1) {
+      writer.when(first < count, [&] { compute({first}, 1); });
+    } else if (!walk_.is_linear()) {  // rows end with a whole vector
+      writer.when(first < count, [&] { compute({first}, width_); });
+    } else {
+      // What a block has is whole, or goes element by element.
+      const Value begin = block * (kThreads * steps_ * width_), whole = begin + kThreads * steps_ * width_;
+      writer.when(
+          whole <= count,
+          [&] {
+            Offsets positions;
+            for (int step = 0; step < steps_; ++step) positions.push_back(first + step * (kThreads * width_));
+            compute(positions, width_);
+          },
+          [&] {
+            writer.loop(begin + thread, count, values_.index(kThreads),
+                        [&](Value position) { compute({position}, 1); });
+          });
     }
-    for (const auto& member : plan.group().members)
-      known.members[values.member_index(member)] = values.compute(member, position, known);
-    for (std::size_t k = 0; k < plan.writes().size(); ++k)
-      values.write(k, offsets[static_cast<std::size_t>(plan.writes()[k].full_index)], known);
-  });
-  allow_in_place(emit, plan);
-  values.launch((elements + kThreads - 1) / kThreads);
+    allow_in_place(emit_, plan_);
+    const auto of_block = std::int64_t{kThreads} * steps_ * width_;
+    values_.launch((count_ + of_block - 1) / of_block);
+  }
+
+ private:
+  // Vectors of a thread: several where there are enough of them to keep the device busy.
+  int choose_steps() const {
+    constexpr int kMost = 4, kMostElements = 16;  // beyond, the kernel has too many copies of what it computes
+    constexpr std::int64_t kBlocks = 32;          // of each multiprocessor
+    if (width_ == 1 || !walk_.is_linear()) return 1;
+    const auto enough = kBlocks * kThreads * width_ * std::max(emit_.target().facts().multiprocessors, 1);
+    int steps = std::min(kMost, kMostElements / width_);
+    while (steps > 1 && count_ < enough * steps) steps /= 2;
+    return steps;
+  }
+
+  // Of so many elements at each of these positions: all is read before anything is computed.
+  void compute(const Offsets& positions, int width) {
+    std::vector<std::vector<KnownValues>> all;
+    std::vector<Offsets> places;
+    for (const auto position : positions) {
+      all.emplace_back(static_cast<std::size_t>(width), scalars_);
+      places.push_back(walk_.is_linear() ? Offsets(static_cast<std::size_t>(plan_.full_count()), position)
+                                         : values_.offsets_in(walk_, position));
+      read(places.back(), all.back());
+    }
+    for (std::size_t p = 0; p < positions.size(); ++p) {
+      for (std::size_t j = 0; j < all[p].size(); ++j) {
+        const Value position = j == 0 ? positions[p] : positions[p] + static_cast<std::int64_t>(j);
+        for (const auto& member : plan_.group().members)
+          all[p][j].members[values_.member_index(member)] = values_.compute(member, position, all[p][j]);
+      }
+      for (std::size_t k = 0; k < plan_.writes().size(); ++k)
+        values_.write(k, places[p][static_cast<std::size_t>(plan_.writes()[k].full_index)], all[p]);
+    }
+  }
+
+  void read(const Offsets& offsets, std::vector<KnownValues>& known) {
+    for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
+      if (plan_.reads()[k].kind != GroupOperand::Kind::full) continue;
+      const auto full = static_cast<std::size_t>(plan_.reads()[k].full_index);
+      const bool repeats = walk_.strides[full].back() == 0;
+      const auto values = values_.read(k, offsets[full], repeats ? 1 : static_cast<int>(known.size()));
+      for (std::size_t j = 0; j < known.size(); ++j) known[j].reads[k] = values[repeats ? 0 : j];
+    }
+  }
+
+  Emitter& emit_;
+  const GroupPlan& plan_;
+  const std::int64_t count_;
+  const WalkPlan walk_;
+  const int width_, steps_;
+  GroupValues values_;
+  KnownValues scalars_;
+};
+
+}  // namespace
+
+Status emit_elements(Emitter& emit, const GroupPlan& plan) {
+  if (ir::num_elements(plan.group().domain) > 0) ElementKernel(emit, plan).emit();
   return {};
 }
 

@@ -116,6 +116,19 @@ void GroupValues::write(std::size_t k, Value offset, const KnownValues& known) {
   writer_.store(writes_[k], offset, of(plan_.writes()[k].ref, known));
 }
 
+std::vector<Value> GroupValues::read(std::size_t k, Value offset, int width) {
+  if (!plan_.reads()[k].counts) return writer_.load(reads_[k], offset, width);
+  std::vector<Value> all;
+  for (int j = 0; j < width; ++j) all.push_back(read(k, j == 0 ? offset : offset + j));
+  return all;
+}
+
+void GroupValues::write(std::size_t k, Value offset, std::span<const KnownValues> known) {
+  std::vector<Value> values;
+  for (const auto& one : known) values.push_back(of(plan_.writes()[k].ref, one));
+  writer_.store(writes_[k], offset, values);
+}
+
 // --- members ---------------------------------------------------------------------------------------------------------
 
 std::size_t GroupValues::read_index(ir::Ref ref) const {

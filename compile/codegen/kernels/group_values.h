@@ -39,6 +39,9 @@ class GroupValues {
   KnownValues scalars();
   kernel::Value read(std::size_t k, kernel::Value offset);  // an element of a read of memory, or one that counts
   void write(std::size_t k, kernel::Value offset, const KnownValues& known);
+  // So many elements side by side, from an offset that is a multiple of that (compile::vector_width).
+  std::vector<kernel::Value> read(std::size_t k, kernel::Value offset, int width);
+  void write(std::size_t k, kernel::Value offset, std::span<const KnownValues> known);
 
   // What a member computes, of operands that are known: it is no reduction and no gather. `position` (index type): of
   // the element in the domain.

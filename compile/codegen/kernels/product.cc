@@ -4,8 +4,10 @@
 
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/arguments.h"
+#include "compile/codegen/kernels/block_tile.h"
+#include "compile/codegen/kernels/product_values.h"
 #include "compile/codegen/kernels/tile.h"
-#include "compile/codegen/operands.h"
+#include "compile/codegen/kernels/tile_product.h"
 #include "compile/codegen/target.h"
 
 namespace burn::compile::kernels {
@@ -13,60 +15,100 @@ namespace {
 
 using kernel::Value;
 
-// Where the matrices of a batch begin.
-struct Batch {
-  WalkPlan walk;
-  std::int64_t count = 1;
-
-  explicit Batch(std::span<const View* const> views) {
-    const int rank = views[0]->rank() - 2;
-    std::vector<std::vector<std::int64_t>> strides;
-    for (const auto* view : views) strides.emplace_back(view->strides.begin(), view->strides.begin() + rank);
-    const auto sizes = views[0]->shape.span().first(static_cast<std::size_t>(rank));
-    for (const auto size : sizes) count *= size;
-    walk = merge_dims(sizes, strides);
-  }
-
-  // Of each view.
-  std::vector<Value> offsets(Arguments& arguments, Value position) const {
-    std::vector<Value> offsets(walk.strides.size(), arguments.constant(0));
-    if (count == 1) return offsets;
-    Value rest = position;
-    for (std::size_t d = walk.sizes.size(); d-- > 0;) {
-      const Value size = arguments.number(walk.sizes[d]), before = rest / size, place = rest - before * size;
-      for (std::size_t k = 0; k < offsets.size(); ++k) {
-        if (walk.strides[k][d] != 0) offsets[k] = offsets[k] + place * arguments.number(walk.strides[k][d]);
-      }
-      rest = before;
-    }
-    return offsets;
-  }
-};
-
-struct Line {  // of a matrix: how far apart its rows are, or its columns
-  std::int64_t row, column;
-  explicit Line(const View& view) : row(view.strides[view.rank() - 2]), column(view.strides[view.rank() - 1]) {}
-};
+Status emit_in_blocks(Emitter& emit, const ProductOperands& operands, const BlockGrid& grid) {
+  const auto compute = ir::compute_dtype(operands.c.dtype);
+  std::optional<View> parts;
+  if (grid.parts > 1) parts = emit.scratch_value({compute, {grid.parts, grid.groups, grid.rows, grid.columns}});
+  kernel::Writer writer(grid.tile.threads());
+  const auto most = operands.most(std::max(grid.threads(), parts ? parts->num_elements() : 0));
+  Arguments arguments(writer, index_type(most));
+  const auto from = arguments.address(operands.a), by = arguments.address(operands.b);
+  const auto into = parts ? arguments.address(*parts) : kernel::Memory{};
+  std::optional<ProductResult> result;
+  if (!parts) result.emplace(writer, arguments, operands);
+  each_block(writer, arguments, grid, [&](const BlockPlace& place) {
+    const auto begins = operands.batch().offsets(arguments, place.group);
+    const auto source = [&](const View& view, kernel::Memory memory, Value begin, std::int64_t lines,
+                            std::int64_t line_step, std::int64_t depth_step) {
+      const Value of_line = arguments.number(line_step), of_depth = arguments.number(depth_step);
+      const auto from_line = [&writer, memory, begin, of_line, of_depth](int count) {
+        return [=, &writer](Value line) {
+          const Value at = begin + line * of_line;
+          return [=, &writer](Value depth) { return writer.load(memory, at + depth * of_depth, count); };
+        };
+      };
+      BlockSource source{
+          .line =
+              [from_line](Value line) { return [load = from_line(1)(line)](Value depth) { return load(depth)[0]; }; },
+          .is_depth_contiguous = depth_step == 1};
+      const bool is_along_depth = depth_step == 1;
+      if ((is_along_depth || line_step == 1) &&
+          lies_in_packs(view, BlockSource::kPack, is_along_depth ? grid.depth : lines,
+                        is_along_depth ? line_step : depth_step))
+        source.packs = from_line(BlockSource::kPack);
+      return source;
+    };
+    const MatrixSteps a(operands.a), b(operands.b);
+    multiply_block(
+        writer, arguments, compute, grid, place, source(operands.a, from, begins[0], grid.rows, a.row, a.column),
+        source(operands.b, by, begins[1], grid.columns, b.column, b.row), [&](Value row, Value column, Value sum) {
+          if (!parts) return result->store(begins, row, column, sum);
+          const Value stack = place.part * arguments.number(grid.groups) + place.group;
+          const Value line = stack * arguments.number(grid.rows) + row;
+          writer.store(into, line * arguments.number(grid.columns) + column, sum);
+        });
+  });
+  arguments.launch(emit, grid.threads());
+  if (parts) add_parts(emit, *parts, grid, operands);
+  return {};
+}
 
 }  // namespace
+
+void add_parts(Emitter& emit, const View& parts, const BlockGrid& grid, const ProductOperands& operands) {
+  const auto elements = grid.groups * grid.rows * grid.columns;
+  kernel::Writer writer(64);
+  Arguments arguments(writer, index_type(operands.most(parts.num_elements())));
+  const auto from = arguments.address(parts);
+  const ProductResult result(writer, arguments, operands);
+  const Value position = arguments.position(), size = arguments.number(elements);
+  writer.when(position < size, [&] {
+    const auto sum = writer.variable(writer.constant(parts.dtype, 0.0));
+    writer.loop(arguments.number(grid.parts),
+                [&](Value part) { sum.set(sum.get() + writer.load(from, part * size + position)); });
+    const Value columns = arguments.number(grid.columns), rows = arguments.number(grid.rows);
+    const Value line = position / columns, group = line / rows;
+    result.store(operands.batch().offsets(arguments, group), line - group * rows, position - line * columns, sum.get());
+  });
+  arguments.launch(emit, elements);
+}
+
+bool lies_in_packs(const View& view, std::int64_t count, std::int64_t side_by_side, std::int64_t step) {
+  if (side_by_side % count != 0 || step % count != 0) return false;
+  for (int d = 0; d + 2 < view.rank(); ++d) {
+    if (view.strides[d] % count != 0) return false;
+  }
+  const auto bytes = count * static_cast<std::int64_t>(ir::size_of(view.dtype));
+  return bytes <= 16 && view.address.offset % bytes == 0;
+}
 
 Status emit_product(Emitter& emit, const View& a, const View& b, const View& c, const std::optional<View>& bias) {
   const auto rows = c.shape[c.rank() - 2], columns = c.shape[c.rank() - 1], depth = a.shape[a.rank() - 1];
   if (c.num_elements() == 0) return {};
-  std::vector<const View*> views{&a, &b, &c};
-  if (bias) views.push_back(&*bias);
-  const Batch batch(views);
+  const ProductOperands operands{a, b, c, bias};
+  const ProductBatch batch = operands.batch();
   const auto compute = ir::compute_dtype(c.dtype);
+  if (emit_product_in_tiles(emit, operands)) return {};
+  if (const auto blocks = BlockGrid::choose(emit.target().facts(), compute, rows, columns, depth, batch.count))
+    return emit_in_blocks(emit, operands, *blocks);
   TileGrid grid{.rows = rows, .columns = columns, .groups = batch.count};
-  grid.choose_tile(emit.target().facts(), compute, std::int64_t{emit.target().facts().multiprocessors} * 64);
-  std::int64_t most = grid.threads();
-  for (const auto* view : views) most = std::max(most, reach(*view));
+  grid.choose_tile(emit.target().facts(), compute, wanted_threads(emit.target().facts()));
 
   kernel::Writer writer(64);
-  Arguments arguments(writer, index_type(most));
-  const auto from = arguments.address(a), by = arguments.address(b), into = arguments.address(c);
-  const auto added = bias ? arguments.address(*bias) : kernel::Memory{};
-  const Line first(a), second(b), result(c), addend(bias ? *bias : c);
+  Arguments arguments(writer, index_type(operands.most(grid.threads())));
+  const auto from = arguments.address(a), by = arguments.address(b);
+  const ProductResult result(writer, arguments, operands);
+  const MatrixSteps first(a), second(b);
   each_tile(writer, arguments, grid, [&](const TilePlace& place) {
     const auto begins = batch.offsets(arguments, place.group);
     Values first_at, second_at;
@@ -86,14 +128,8 @@ Status emit_product(Emitter& emit, const View& a, const View& b, const View& c, 
                                body();
                              });
                            }});
-    const Value c_row = arguments.number(result.row), c_column = arguments.number(result.column);
-    const Value bias_row = bias ? arguments.number(addend.row) : c_row;
-    const Value bias_column = bias ? arguments.number(addend.column) : c_column;
     each_inside(writer, arguments, grid, place, sums, [&](std::size_t i, std::size_t j, Value sum) {
-      const Value row = place.rows[i], column = place.columns[j];
-      if (bias)
-        sum = kernel::rounded(c.dtype, sum) + writer.load(added, begins[3] + row * bias_row + column * bias_column);
-      writer.store(into, begins[2] + row * c_row + column * c_column, sum);
+      result.store(begins, place.rows[i], place.columns[j], sum);
     });
   });
   arguments.launch(emit, grid.threads());

@@ -5,6 +5,7 @@
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/arguments.h"
 #include "compile/codegen/kernels/lower.h"
+#include "compile/codegen/kernels/reduce_blocks.h"
 #include "compile/codegen/kernels/tile.h"
 #include "compile/codegen/kernels/walk.h"
 
@@ -69,9 +70,20 @@ Status emit_reduce(Emitter& emit, const ir::Reduce& op, const View& from, const 
   constexpr std::int64_t kLeast = 256;  // elements of a part
   const auto elements = elements_of(from, op.axes);
   const auto accumulate = ir::compute_dtype(to.dtype);
-  const auto wanted = std::int64_t{emit.target().facts().multiprocessors} * 64;
+  const auto& facts = emit.target().facts();
+  const auto wanted = std::int64_t{facts.multiprocessors} * 64;
   const auto parts =
       std::clamp<std::int64_t>(wanted / elements.results, 1, std::max<std::int64_t>(elements.count / kLeast, 1));
+  constexpr std::int64_t kMostRounds = 60000;  // of a thread
+  const bool is_too_long = facts.has_limited_loops && elements.count / parts > kMostRounds;
+  if ((!facts.has_slow_barriers || is_too_long) && elements.count > 1) {
+    const CombinedElements blocks{.kept = merge_dims(elements.kept, {elements.kept_strides}),
+                                  .combined = merge_dims(elements.combined, {elements.combined_strides}),
+                                  .results = elements.results,
+                                  .count = elements.count};
+    emit_reduce_in_blocks(emit, op.fn, blocks, from, to, accumulate);
+    return {};
+  }
   if (parts == 1) {
     combine_parts(emit, op.fn, elements, from, to, 1, accumulate);
     return {};

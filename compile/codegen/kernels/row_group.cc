@@ -1,10 +1,14 @@
-// Groups over rows: a thread, or the threads of a block, pass over their row once for every stage of the group.
+// Groups over rows: a thread, or the threads of a block, pass over their row once for every stage of the group. On GPUs
+// a thread has vectors of elements, and keeps in registers what several passes look at.
 #include <algorithm>
+#include <map>
 
 #include "compile/codegen/kernel/combine.h"
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/group.h"
 #include "compile/codegen/kernels/group_values.h"
+#include "compile/codegen/kernels/rows_on_threads.h"
+#include "compile/codegen/row_layout.h"
 #include "compile/codegen/row_passes.h"
 #include "compile/codegen/target.h"
 
@@ -20,45 +24,35 @@ class RowKernel {
       : emit_(emit),
         plan_(plan),
         rows_(ir::num_elements(plan.group().domain) / plan.group().row_size),
-        row_walk_(plan.row_walk()),
-        inner_walk_(plan.inner_walk()),
-        lanes_(choose_lanes()),
-        values_(emit, plan, lanes_ == 1 ? kRowsOfBlock : lanes_, is_narrow()) {}
+        layout_(emit.target().facts(), plan),
+        row_walk_(layout_.rows()),
+        inner_walk_(layout_.inner()),
+        shape_(RowsOnThreads::choose(emit.target().facts(), layout_.shape(), plan.group().row_size)),
+        values_(emit, plan, shape_.lanes * shape_.rows, is_narrow()) {}
 
   Status emit() {
     auto& writer = values_.writer();
     const auto type = values_.index_type();
     const Value block = to(type, writer.block()), thread = to(type, writer.thread());
-    row_ = lanes_ == 1 ? block * kRowsOfBlock + thread : block;
-    lane_ = lanes_ == 1 ? values_.index(0) : thread;
+    row_ = shape_.rows == 1 ? block : block * shape_.rows + thread / shape_.lanes;
+    lane_ = shape_.lanes == 1 ? values_.index(0) : shape_.rows == 1 ? thread : thread % shape_.lanes;
     row_size_ = values_.number(plan_.group().row_size);
     writer.when(row_ < values_.number(rows_), [&] {
       known_ = values_.scalars();
       base_ = values_.offsets_in(row_walk_, row_);
       read_rows();
+      hold();
       for (int stage = 0; stage <= plan_.last_stage(); ++stage) {
         row_members(stage);
         pass(stage);
       }
       write_rows();
     });
-    values_.launch(lanes_ == 1 ? (rows_ + kRowsOfBlock - 1) / kRowsOfBlock : rows_);
+    values_.launch((rows_ + shape_.rows - 1) / shape_.rows);
     return {};
   }
 
  private:
-  static constexpr int kRowsOfBlock = 64;  // where each thread has a row of its own
-
-  // Threads of a row.
-  int choose_lanes() const {
-    const auto& facts = emit_.target().facts();
-    const auto size = plan_.group().row_size;
-    if (facts.has_slow_barriers || size < 16) return 1;
-    int lanes = 32;
-    while (lanes < 256 && lanes * 4 < size) lanes *= 2;
-    return lanes;
-  }
-
   bool is_narrow() const {
     constexpr double kMax = 1073741824.0;  // a folded grid has blocks beyond the end
     if (static_cast<double>(rows_) * static_cast<double>(plan_.group().row_size) >= kMax) return false;
@@ -108,25 +102,65 @@ class RowKernel {
     const bool has_any = std::ranges::any_of(
         plan_.writes(), [](const GroupOperand& result) { return result.kind == GroupOperand::Kind::row; });
     if (!has_any) return;
-    if (lanes_ == 1)
+    if (shape_.lanes == 1)
       write();
     else
       values_.writer().when(lane_ == 0, write);
   }
 
-  // The values of elements that `needs` has, at element `c` of the row, beside those of the row.
-  KnownValues element(const PassNeeds& needs, Value c) {
-    auto known = known_;
-    const auto inner = values_.offsets_in(inner_walk_, c);
-    offsets_.clear();
-    for (std::size_t k = 0; k < inner.size(); ++k) offsets_.push_back(base_[k] + inner[k]);
-    for (const auto k : needs.reads) {
-      if (!is_of_row(k)) known.reads[k] = values_.read(k, offsets_[at(plan_.reads()[k].full_index)]);
+  // The elements of a read at `offset`, side by side or the same.
+  std::vector<Value> read_elements(std::size_t k, Value offset, int width) {
+    const bool repeats = inner_walk_.strides[at(plan_.reads()[k].full_index)].back() == 0;
+    if (!repeats) return values_.read(k, offset, width);
+    return std::vector<Value>(static_cast<std::size_t>(width), values_.read(k, offset));
+  }
+
+  Offsets offsets_at(Value c) {
+    auto offsets = values_.offsets_in(inner_walk_, c);
+    for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] = base_[k] + offsets[k];
+    return offsets;
+  }
+
+  // The thread's i-th vector begins at an element of the row; one beyond its end is another's once more.
+  Value begin_of(int i) {
+    const Value c = (lane_ + i * shape_.lanes) * shape_.width;
+    return shape_.is_whole ? c : select(c < row_size_, c, 0);
+  }
+
+  // Reads what several passes look at.
+  void hold() {
+    if (shape_.vectors == 0) return;
+    for (int i = 0; i < shape_.vectors; ++i) {
+      const auto offsets = offsets_at(begin_of(i));
+      for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
+        if (!layout_.is_held(k)) continue;
+        const auto elements = read_elements(k, offsets[at(plan_.reads()[k].full_index)], shape_.width);
+        auto& held = held_[k];
+        held.insert(held.end(), elements.begin(), elements.end());
+      }
     }
-    const Value position = row_ * row_size_ + c;
-    for (const auto& member : plan_.group().members) {
-      if (member.level == Level::full && needs.members.contains(member.node))
-        known.members[values_.member_index(member)] = values_.compute(member, position, known);
+  }
+
+  // The values of elements that `needs` has, at `width` elements of the row from `c` on, beside those of the row. They
+  // are the thread's `vector`-th, or -1.
+  std::vector<KnownValues> elements(const PassNeeds& needs, Value c, int width, int vector) {
+    std::vector<KnownValues> known(static_cast<std::size_t>(width), known_);
+    offsets_ = offsets_at(c);
+    for (const auto k : needs.reads) {
+      if (is_of_row(k)) continue;
+      const auto held = vector < 0 ? held_.end() : held_.find(k);
+      const auto values = held == held_.end()
+                              ? read_elements(k, offsets_[at(plan_.reads()[k].full_index)], width)
+                              : std::vector<Value>(held->second.begin() + std::ptrdiff_t{vector} * width,
+                                                   held->second.begin() + std::ptrdiff_t{vector + 1} * width);
+      for (std::size_t j = 0; j < known.size(); ++j) known[j].reads[k] = values[j];
+    }
+    for (std::size_t j = 0; j < known.size(); ++j) {
+      const Value position = row_ * row_size_ + (j == 0 ? c : c + static_cast<std::int64_t>(j));
+      for (const auto& member : plan_.group().members) {
+        if (member.level == Level::full && needs.members.contains(member.node))
+          known[j].members[values_.member_index(member)] = values_.compute(member, position, known[j]);
+      }
     }
     return known;
   }
@@ -156,8 +190,8 @@ class RowKernel {
     writer.when(
         index >= 0 && index < plan_.group().row_size,
         [&] {
-          const auto known = element(needs_of(plan_, operands[0]), to(values_.index_type(), index));
-          picked.set(values_.of(operands[0], known));
+          const auto known = elements(needs_of(plan_, operands[0]), to(values_.index_type(), index), 1, -1);
+          picked.set(values_.of(operands[0], known[0]));
         },
         [&] {
           writer.store(report, values_.index(0), index);
@@ -195,51 +229,74 @@ class RowKernel {
       const auto& write = plan_.writes()[k];
       if (write.kind == GroupOperand::Kind::full && plan_.stage_of(write.ref) == stage) stores.push_back(k);
     }
-    if (!reductions.empty() || !stores.empty()) {
-      writer.loop(lane_, row_size_, values_.index(lanes_), [&](Value c) {
-        const auto known = element(needs_of_pass(plan_, stage), c);
-        for (const auto& reduction : reductions) {
-          const Value value = kernel::cast(reduction.sum.type, values_.of(reduction.operand, known));
-          reduction.sum.set(kernel::combine(reduction.fn, reduction.sum.get(), value));
-        }
-        for (const auto k : stores) values_.write(k, offsets_[at(plan_.writes()[k].full_index)], known);
-      });
-    }
+    if (!reductions.empty() || !stores.empty()) each_vector(stage, reductions, stores);
     for (const auto& reduction : reductions) {
-      const Value whole = lanes_ == 1 ? reduction.sum.get() : over_lanes(reduction);
+      const Value whole = over_lanes(reduction);
       known_.members[values_.member_index(*reduction.member)] =
           kernel::rounded(values_.dtype(plan_.value_of(*reduction.member)), whole);
     }
     for (const auto* member : gathers) gather(*member);
   }
 
-  // What all threads of the block have combined.
+  void each_vector(int stage, const std::vector<Combined>& reductions, const std::vector<std::size_t>& stores) {
+    auto& writer = values_.writer();
+    const auto needs = needs_of_pass(plan_, stage);
+    const auto vector = [&](Value c, int which) {
+      const auto known = elements(needs, c, shape_.width, which);
+      const bool is_inside = which < 0 || shape_.is_whole;
+      const Value inside = is_inside ? Value{} : (lane_ + which * shape_.lanes) * shape_.width < row_size_;
+      for (const auto& one : known) {
+        for (const auto& reduction : reductions) {
+          const Value value = kernel::cast(reduction.sum.type, values_.of(reduction.operand, one));
+          const Value sum = reduction.sum.get(), both = kernel::combine(reduction.fn, sum, value);
+          reduction.sum.set(is_inside ? both : select(inside, both, sum));
+        }
+      }
+      const auto store = [&] {
+        for (const auto k : stores) values_.write(k, offsets_[at(plan_.writes()[k].full_index)], known);
+      };
+      if (is_inside)
+        store();
+      else if (!stores.empty())
+        writer.when(inside, store);
+    };
+    if (shape_.vectors == 0) {
+      writer.loop(lane_ * shape_.width, row_size_, values_.index(shape_.lanes * shape_.width),
+                  [&](Value c) { vector(c, -1); });
+    }
+    for (int i = 0; i < shape_.vectors; ++i) vector(begin_of(i), i);
+  }
+
+  // What all threads of the row have combined, the same for each: first those of a subgroup, then these.
   Value over_lanes(const Combined& reduction) {
     auto& writer = values_.writer();
-    const auto shared = writer.shared(reduction.sum.type, lanes_);
+    Value sum = reduction.sum.get();
+    const auto& facts = emit_.target().facts();
+    const int together = facts.has_shuffles ? std::min(shape_.lanes & -shape_.lanes, facts.subgroup_size) : 1;
+    for (int mask = together / 2; mask > 0; mask /= 2)
+      sum = kernel::combine(reduction.fn, sum, writer.shuffle_xor(sum, mask));
+    const int subgroups = shape_.lanes / together;
+    if (subgroups == 1) return sum;
+    const auto shared = writer.shared(sum.type, subgroups);
     const Value thread = writer.thread();
-    writer.store(shared, thread, reduction.sum.get());
-    for (int half = lanes_ / 2; half > 0; half /= 2) {
-      writer.barrier();
-      writer.when(thread < half, [&] {
-        const Value both =
-            kernel::combine(reduction.fn, writer.load(shared, thread), writer.load(shared, thread + half));
-        writer.store(shared, thread, both);
-      });
-    }
+    writer.when(thread % together == 0, [&] { writer.store(shared, thread / together, sum); });
     writer.barrier();
-    return writer.load(shared, writer.index(0));
+    Value all = writer.load(shared, writer.index(0));
+    for (int k = 1; k < subgroups; ++k) all = kernel::combine(reduction.fn, all, writer.load(shared, writer.index(k)));
+    return all;
   }
 
   Emitter& emit_;
   const GroupPlan& plan_;
   const std::int64_t rows_;
-  const WalkPlan row_walk_, inner_walk_;
-  const int lanes_;
+  const RowLayout layout_;
+  const WalkPlan &row_walk_, &inner_walk_;
+  const RowsOnThreads shape_;
   GroupValues values_;
-  KnownValues known_;  // of the row
-  Offsets base_;       // of the row
-  Offsets offsets_;    // of the element
+  std::map<std::size_t, std::vector<Value>> held_;  // reads: the thread's elements
+  KnownValues known_;                               // of the row
+  Offsets base_;                                    // of the row
+  Offsets offsets_;                                 // of the element
   Value row_, lane_, row_size_;
 };
 

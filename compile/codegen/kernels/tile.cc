@@ -13,6 +13,10 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 }  // namespace
 
+std::int64_t wanted_threads(const DeviceFacts& facts) {
+  return std::int64_t{facts.multiprocessors} * (facts.has_slow_barriers ? 64 : 512);
+}
+
 std::int64_t TileGrid::down() const { return divide_up(rows, tile.rows); }
 std::int64_t TileGrid::across() const { return divide_up(divide_up(columns, tile.columns), tile.lanes) * tile.lanes; }
 

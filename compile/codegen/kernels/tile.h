@@ -19,6 +19,9 @@ struct Tile {
   int lanes = 1;
 };
 
+// So many threads keep the device busy.
+std::int64_t wanted_threads(const DeviceFacts& facts);
+
 // A result in tiles: for each part of the depth and each group, rows x columns.
 struct TileGrid {
   std::int64_t rows = 1, columns = 1, groups = 1, parts = 1;

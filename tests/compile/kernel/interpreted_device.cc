@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <span>
 
 #include "compile/codegen/kernel/unroll.h"
 #include "compile/codegen/kernels/kernel_target.h"
@@ -33,7 +34,7 @@ class Run {
     for (const auto& input : inputs) {
       const auto content = reference::to_bytes(input);
       inputs_.push_back(bytes_of(content.size()));
-      std::memcpy(inputs_.back().data(), content.data(), content.size());
+      std::ranges::copy(std::as_bytes(std::span{content}), reinterpret_cast<std::byte*>(inputs_.back().data()));
       add(inputs_.back(), content.size());
     }
     for (std::size_t k = 0; k < program.outputs.size(); ++k) {

@@ -1,17 +1,21 @@
 #include "tests/compile/kernel/interpreter.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <random>
 
 #include "tests/compile/kernel/control_flow.h"
 #include "tests/compile/kernel/scalars.h"
+#include "tests/compile/kernel/tiles.h"
 
 namespace burn::testing {
 namespace {
 
 using compile::kernel::Instruction;
 using compile::kernel::Kernel;
+
+using Pack = std::array<std::uint32_t, 4>;
 
 struct Thread {
   std::vector<std::uint64_t> values;
@@ -65,12 +69,12 @@ class Block {
     while (true) {
       for (const auto t : subgroup) run_to_stop(t);
       const auto& first = threads_[subgroup[0]];
-      if (first.is_done || kernel_.body[first.next - 1].code != Code::broadcast) return;
+      if (first.is_done || !is_of_subgroup(kernel_.body[first.next - 1].code)) return;
       for (const auto t : subgroup) {
         if (threads_[t].is_done || threads_[t].next != first.next)
-          fail("a broadcast that not all threads of the subgroup reach");
+          fail("a broadcast or shuffle that not all threads of the subgroup reach");
       }
-      broadcast(first.next - 1, subgroup);
+      exchange(first.next - 1, subgroup);
     }
   }
 
@@ -85,16 +89,21 @@ class Block {
     }
   }
 
-  void broadcast(std::size_t i, const std::vector<std::size_t>& subgroup) {
+  static bool is_of_subgroup(Code code) { return code == Code::broadcast || code == Code::shuffle_xor; }
+
+  void exchange(std::size_t i, const std::vector<std::size_t>& subgroup) {
     const auto& now = kernel_.body[i];
     const auto size = static_cast<std::size_t>(launch_.subgroup_size);
-    if (subgroup.size() != size) fail("a broadcast in a block of no whole number of subgroups");
-    const auto from = subgroup[0] / size * size + now.number;
-    for (const auto t : subgroup)
+    if (subgroup.size() != size) fail("a broadcast or shuffle in a block of no whole number of subgroups");
+    const auto first = subgroup[0] / size * size;
+    if (now.number >= size) fail("a broadcast or shuffle beyond the subgroup");
+    for (const auto t : subgroup) {
+      const auto from = now.code == Code::broadcast ? first + now.number : first + ((t - first) ^ now.number);
       threads_[t].values[i] = threads_[from].values[static_cast<std::size_t>(now.operands[0])];
+    }
   }
 
-  // Whether it was a barrier, or a broadcast.
+  // Whether it was a barrier, a broadcast or a shuffle.
   bool step(Thread& thread, int t, std::size_t i) {
     const auto& now = kernel_.body[i];
     auto& values = thread.values;
@@ -103,6 +112,7 @@ class Block {
     switch (now.code) {
       case Code::barrier:
       case Code::broadcast:
+      case Code::shuffle_xor:
         return true;
       case Code::loop:
         values[i] = operand(0);
@@ -174,6 +184,47 @@ class Block {
         std::memcpy(element(now, t, operand(0), true, false), &bits, ir::size_of(now.type));
         return 0;
       }
+      case Code::load_wide: {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, elements(now, t, operand(0), ir::size_of(now.type), false), ir::size_of(now.type));
+        return bits;
+      }
+      case Code::store_wide: {
+        const std::uint64_t bits = operand(1);
+        std::memcpy(elements(now, t, operand(0), ir::size_of(now.type), true), &bits, ir::size_of(now.type));
+        return 0;
+      }
+      case Code::load_pack: {
+        Pack pack{};
+        std::memcpy(pack.data(), elements(now, t, operand(0), sizeof pack, false), sizeof pack);
+        return keep(pack);
+      }
+      case Code::store_pack: {
+        const std::array<std::uint64_t, 2> halves{operand(1), operand(2)};
+        std::memcpy(elements(now, t, operand(0), sizeof halves, true), halves.data(), sizeof halves);
+        return 0;
+      }
+      case Code::load_shared_pack: {
+        if (operand(0) % 4 != 0) fail("a pack of shared elements that begins within another one");
+        Pack pack{};
+        for (std::size_t k = 0; k < pack.size(); ++k)
+          pack[k] = static_cast<std::uint32_t>(read_shared(shared_at(now, operand(0) + k), t));
+        return keep(pack);
+      }
+      case Code::store_shared_pack:
+        if (operand(0) % 4 != 0) fail("a pack of shared elements that begins within another one");
+        for (std::uint64_t k = 0; k < 4; ++k)
+          write_shared(shared_at(now, operand(0) + k), t, operand(1 + k / 2) >> (32 * (k % 2)) & 0xffffffff);
+        return 0;
+      case Code::tile_sums:
+      case Code::tile_load:
+      case Code::tile_multiply:
+      case Code::tile_store:
+        return t % launch_.subgroup_size == 0 ? tile(now, t, operand) : 0;
+      case Code::word:
+        return packs_[static_cast<std::size_t>(operand(0))][now.number];
+      case Code::join:
+        return operand(0) | operand(1) << 32;
       case Code::atomic_add: {
         auto* place = element(now, t, operand(0), true, true);
         std::uint32_t before = 0;
@@ -208,6 +259,20 @@ class Block {
     }
   }
 
+  // The first thread of the subgroup does it for all. Gives the number of a tile.
+  template <typename Operand>
+  std::uint64_t tile(const Instruction& now, int t, const Operand& operand) {
+    Instruction shared = now;
+    if (now.code == Code::tile_load)
+      shared.number = static_cast<std::uint64_t>(compile::kernel::TileLoad::of(now.number).array);
+    return tiles_.run(
+        now,
+        {now.operands[0] < 0 ? 0 : operand(0), now.operands[1] < 0 ? 0 : operand(1),
+         now.operands[2] < 0 ? 0 : operand(2)},
+        [&](std::uint64_t index) { return read_shared(shared_at(shared, index), t); },
+        [&](std::uint64_t index, std::uint64_t bits) { write_shared(shared_at(shared, index), t, bits); });
+  }
+
   template <typename Operand>
   std::uint64_t arithmetic(const Instruction& now, const Operand& operand) {
     const auto at = [&](std::size_t k) { return now.operands[k] < 0 ? 0 : operand(k); };
@@ -238,6 +303,20 @@ class Block {
     return reinterpret_cast<char*>(address);  // NOLINT(performance-no-int-to-ptr): that is what an address is here
   }
 
+  // Several elements side by side, at a multiple of their bytes.
+  char* elements(const Instruction& now, int t, std::uint64_t index, std::size_t bytes, bool is_write) {
+    Instruction one = now;
+    one.type = compile::kernel::memory_type(kernel_.parameters[now.number].type);
+    auto* const first = element(one, t, index, is_write, false);
+    if (reinterpret_cast<std::uint64_t>(first) % bytes != 0) fail("several elements at once that are not aligned");
+    for (std::size_t k = 1; k < bytes / ir::size_of(one.type); ++k) element(one, t, index + k, is_write, false);
+    return first;
+  }
+  std::uint64_t keep(const Pack& pack) {
+    packs_.push_back(pack);
+    return packs_.size() - 1;
+  }
+
   SharedElement& shared_at(const Instruction& now, std::uint64_t index) {
     auto& array = shared_[now.number];
     if (index >= array.size()) fail(fmt::format("element {} of a shared array of {}", index, array.size()));
@@ -263,6 +342,8 @@ class Block {
   const std::uint64_t x_, y_;
   std::vector<Thread> threads_;
   std::vector<std::vector<SharedElement>> shared_;
+  Tiles tiles_;
+  std::vector<Pack> packs_;           // that were loaded, by the number that is their value
   int epoch_ = 0, memory_epoch_ = 0;  // barriers so far, and those that order memory
 };
 

@@ -1,5 +1,8 @@
 #include "tests/compile/kernel/spirv_validator.h"
 
+#include "compile/codegen/dialects/spirv.h"
+#include "tests/compile/kernel/older_matrices.h"
+
 #ifdef BURN_SPIRV_TOOLS
 #include <memory>
 
@@ -11,7 +14,8 @@ namespace burn::testing {
 #ifdef BURN_SPIRV_TOOLS
 bool has_spirv_val() { return true; }
 
-std::string validate(const SpirvWords& words) {
+std::string validate(const SpirvWords& newer) {
+  const auto words = with_older_matrices(newer);
   const std::unique_ptr<spv_context_t, void (*)(spv_context)> context(spvContextCreate(SPV_ENV_VULKAN_1_3),
                                                                       spvContextDestroy);
   spv_const_binary_t binary{words.data(), words.size()};
@@ -25,5 +29,9 @@ std::string validate(const SpirvWords& words) {
 bool has_spirv_val() { return false; }
 std::string validate(const SpirvWords&) { return ""; }
 #endif
+
+std::string validate(const compile::kernel::Kernel& kernel, const compile::DeviceFacts& facts) {
+  return validate(compile::print_spirv(kernel, facts));
+}
 
 }  // namespace burn::testing

@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "compile/codegen/kernel/device_facts.h"
+#include "compile/codegen/kernel/kernel.h"
+
 namespace burn::testing {
 
 using SpirvWords = std::vector<std::uint32_t>;
@@ -13,5 +16,6 @@ bool has_spirv_val();
 
 // What the validator says of a module for Vulkan 1.3; empty: nothing. Requires: has_spirv_val().
 std::string validate(const SpirvWords& words);
+std::string validate(const compile::kernel::Kernel& kernel, const compile::DeviceFacts& facts);
 
 }  // namespace burn::testing

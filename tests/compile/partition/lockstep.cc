@@ -1,6 +1,9 @@
 #include "tests/compile/partition/lockstep.h"
 
+#include <cstdint>
+#include <functional>
 #include <stdexcept>
+#include <type_traits>
 
 #include "ir/attrs.h"
 
@@ -27,13 +30,21 @@ Bounds bounds_of(const ir::Dims& sizes) {
   return bounds;
 }
 
+// Integers wrap, as on a device.
 template <typename T>
 T combined(ir::ReduceFn fn, T a, T b) {
+  const auto wrapped = [&](auto of) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(of(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+    } else {
+      return static_cast<T>(of(a, b));
+    }
+  };
   switch (fn) {
     case ir::ReduceFn::sum:
-      return static_cast<T>(a + b);
+      return wrapped(std::plus{});
     case ir::ReduceFn::prod:
-      return static_cast<T>(a * b);
+      return wrapped(std::multiplies{});
     case ir::ReduceFn::max:
       return reference::larger(a, b);
     case ir::ReduceFn::min:

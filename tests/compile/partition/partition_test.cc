@@ -260,6 +260,20 @@ TEST(Partition, HasABucketForEachDTypeOfSumsThatTakeTurns) {
   EXPECT_THAT(buckets(w.partition(sums)), ElementsAre(1, 2, 1, 2));
 }
 
+// As in mixed precision: each gradient is a bf16, and is converted before the next one is there.
+TEST(Partition, ConvertsSumsWhereTheyAreReadAndKeepsTheirBucketOpen) {
+  Written w;
+  std::vector<Ref> gradients;
+  for (int k = 0; k < 3; ++k) {
+    const auto x = w.input({6, 4}, rows(6), DType::bf16), y = w.input({6, 3}, rows(6), DType::bf16);
+    const auto weight = w.add(ir::MatMul{}, {w.add(ir::Permute{{1, 0}}, {x}), y});
+    const auto bias = w.add(ir::Reduce{ir::ReduceFn::sum, {0}}, {y});  // summed as f32
+    gradients.push_back(w.add(ir::Cast{DType::f32}, {weight}));
+    gradients.push_back(w.add(ir::Reshape{{3}}, {w.add(ir::Cast{DType::f32}, {bias})}));
+  }
+  EXPECT_THAT(buckets(w.partition(gradients)), ElementsAre(1, 2, 1, 2, 1, 2));
+}
+
 TEST(Partition, ClosesABucketThatIsRead) {
   Written w;
   const auto x = w.input({6, 4}, rows(6));

@@ -1,0 +1,219 @@
+#include "compile/codegen/kernels/block_tile.h"
+
+#include <algorithm>
+
+namespace burn::compile::kernels {
+namespace {
+
+using kernel::Value;
+using kernel::Variable;
+
+constexpr std::int64_t kPadding = 8;  // elements of a line of a shared array, at most
+constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 2}};
+
+// What one thread loads of a factor at each step of the depth, into registers and from there into the shared array,
+// which has the lines of one depth side by side.
+class Loader {
+ public:
+  Loader(kernel::Writer& writer, Arguments& arguments, ir::DType type, const BlockTile& tile, const BlockSource& source,
+         int lines, Value first, Value all)
+      : writer_(writer),
+        pitch_(source.is_depth_contiguous ? lines + kPack : lines),  // a warp stores several depths: other banks
+        size_(tile.depth * pitch_),
+        shared_(writer.shared(type, std::int64_t{2} * size_)),
+        zero_(writer.constant(type, std::int64_t{0})),
+        width_(source.packs ? kPack : 1) {
+    const bool along_depth = source.is_depth_contiguous;
+    const Value thread = writer.thread(), last = all - (along_depth ? 1 : width_);
+    const int side_by_side = (along_depth ? tile.depth : lines) / width_;
+    const int count = lines * tile.depth / width_ / tile.threads();
+    for (int i = 0; i < count; ++i) {
+      const Value which = thread + i * tile.threads(), other = which / side_by_side;
+      const Value along = (which - other * side_by_side) * width_;
+      const Value line = along_depth ? other : along, depth = along_depth ? along : other;
+      const Value in_source = least(first + to(arguments.index(), line), last);
+      Access access{.depth = to(arguments.index(), depth), .place = depth * pitch_ + line};
+      access.step = along_depth ? pitch_ : 1;
+      if (source.packs)
+        access.elements = source.packs(in_source);
+      else
+        access.elements = [element = source.line(in_source)](Value at) { return std::vector<Value>{element(at)}; };
+      for (int k = 0; k < width_; ++k) access.staged.push_back(writer.variable(zero_));
+      accesses_.push_back(std::move(access));
+    }
+  }
+
+  // Loads from a depth on; 0 beyond the end. `inside`: a depth before the end.
+  void fetch(Value from, Value inside, Value end) {
+    for (const auto& access : accesses_) {
+      const Value depth = from + access.depth, is_inside = depth < end;
+      const auto elements = access.elements(select(is_inside, depth, inside));
+      for (std::size_t k = 0; k < elements.size(); ++k) access.staged[k].set(select(is_inside, elements[k], zero_));
+    }
+  }
+  // Into one of the two halves of the shared array: side 0 or 1.
+  void put(Value side) {
+    for (const auto& access : accesses_) {
+      const Value place = side * size_ + access.place;
+      for (int k = 0; k < width_; ++k)
+        writer_.store(shared_, place + k * access.step, access.staged[static_cast<std::size_t>(k)].get());
+    }
+  }
+
+  // A thread's lines at a depth of a side: `mine` of `threads` that share the tile's lines.
+  Values get(Value side, Value depth, Value mine, int threads, int count) {
+    const Value begin = side * size_ + depth * pitch_;
+    Values lines;
+    for (int i = 0; i < count; ++i) {
+      if (!is_in_fours(count)) {
+        lines.push_back(writer_.load(shared_, begin + (mine + i * threads)));
+      } else if (i % kPack == 0) {
+        const Value first = (mine + i / kPack * threads) * kPack;
+        for (const auto line : writer_.load_pack(shared_, begin + first)) lines.push_back(line);
+      }
+    }
+    return lines;
+  }
+  // Which line that is.
+  Value line_of(int i, Value mine, int threads, int count) const {
+    return is_in_fours(count) ? (mine + i / kPack * threads) * kPack + i % kPack : mine + i * threads;
+  }
+
+ private:
+  static constexpr int kPack = BlockSource::kPack;
+
+  struct Access {
+    Value depth;  // from where a step begins
+    Value place;  // in the shared array
+    int step = 1;
+    std::function<std::vector<Value>(Value)> elements = {};
+    std::vector<Variable> staged = {};
+  };
+  bool is_in_fours(int count) const { return count % kPack == 0 && kernel::bits_of(zero_.type) == 32; }
+
+  kernel::Writer& writer_;
+  int pitch_, size_;  // elements
+  kernel::Shared shared_;
+  Value zero_;
+  int width_;
+  std::vector<Access> accesses_;
+};
+
+}  // namespace
+
+std::int64_t BlockTile::shared_bytes(std::int64_t bytes_of_element) const {
+  return sides * depth * (rows + columns + 2 * kPadding) * bytes_of_element + more_shared_bytes;
+}
+
+std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
+                                           std::int64_t columns, std::int64_t depth, std::int64_t groups) {
+  constexpr std::int64_t kMostRounds = 60000;  // of a thread's own loop over the depth
+  if (ir::is_bool(type) || std::min({rows, columns, depth, groups}) == 0) return {};
+  if (facts.has_slow_barriers && !(facts.has_limited_loops && depth > kMostRounds)) return {};
+  return choose_of(kTiles, facts, static_cast<std::int64_t>(ir::size_of(type)), rows, columns, depth, groups);
+}
+
+std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
+                                              std::int64_t bytes_of_element, std::int64_t rows, std::int64_t columns,
+                                              std::int64_t depth, std::int64_t groups) {
+  constexpr std::int64_t kLeastDepthOfPart = 64, kMostOfLimited = 131072;
+  std::optional<BlockGrid> grid;
+  for (const auto& tile : tiles) {
+    if (tile.shared_bytes(bytes_of_element) > facts.shared_bytes_per_block || tile.threads() > facts.max_threads)
+      continue;
+    grid = {rows, columns, depth, groups, 1, depth, tile};
+    const bool is_empty = 2 * rows <= tile.rows || 2 * columns <= tile.columns;
+    if (!is_empty && grid->blocks() >= facts.multiprocessors) break;
+  }
+  if (!grid) return grid;
+  std::int64_t parts = 1;
+  if (grid->blocks() < facts.multiprocessors)
+    parts = std::clamp<std::int64_t>(2 * facts.multiprocessors / grid->blocks(), 1,
+                                     std::max<std::int64_t>(depth / kLeastDepthOfPart, 1));
+  if (facts.has_limited_loops) parts = std::max(parts, (depth + kMostOfLimited - 1) / kMostOfLimited);
+  const auto steps = (depth + grid->tile.depth - 1) / grid->tile.depth;
+  grid->depth_of_part = (steps + parts - 1) / parts * grid->tile.depth;
+  grid->parts = (depth + grid->depth_of_part - 1) / grid->depth_of_part;
+  return grid;
+}
+
+void each_block(kernel::Writer& writer, Arguments& arguments, const BlockGrid& grid,
+                const std::function<void(const BlockPlace& place)>& body) {
+  const Value block = arguments.block();
+  writer.when(block < arguments.number(grid.blocks()), [&] {
+    const Value across = arguments.number(grid.across()), down = arguments.number(grid.down());
+    const Value groups = arguments.number(grid.groups), depth = arguments.number(grid.depth);
+    const Value lines = block / across, stacks = lines / down;
+    BlockPlace place;
+    place.first_column = (block - lines * across) * grid.tile.columns;
+    place.first_row = (lines - stacks * down) * grid.tile.rows;
+    place.part = stacks / groups;
+    place.group = stacks - place.part * groups;
+    const Value of_part = arguments.number(grid.depth_of_part);
+    place.begin = place.part * of_part;
+    place.end = least(place.begin + of_part, depth);
+    body(place);
+  });
+}
+
+void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type, const BlockGrid& grid,
+                    const BlockPlace& place, const BlockSource& rows, const BlockSource& columns,
+                    const std::function<void(Value, Value, Value)>& store) {
+  constexpr int kUnrolled = 4;
+  const auto& tile = grid.tile;
+  const Value all_rows = arguments.number(grid.rows), all_columns = arguments.number(grid.columns);
+  Loader first(writer, arguments, type, tile, rows, tile.rows, place.first_row, all_rows);
+  Loader second(writer, arguments, type, tile, columns, tile.columns, place.first_column, all_columns);
+  const Value thread = writer.thread(), my_row = thread / tile.across(), my_column = thread % tile.across();
+  std::vector<Variable> sums;
+  for (int i = 0; i < tile.rows_each * tile.columns_each; ++i)
+    sums.push_back(writer.variable(writer.constant(type, std::int64_t{0})));
+
+  // What the next step needs is on its way from memory while this one computes.
+  const auto fetch = [&](Value from) {
+    first.fetch(from, place.begin, place.end);
+    second.fetch(from, place.begin, place.end);
+  };
+  const auto put = [&](Value side) {
+    first.put(side);
+    second.put(side);
+    writer.barrier();
+  };
+  // While some threads still read one side, others write the other one: a barrier for each step is enough.
+  const auto side = writer.variable(writer.index(0));
+  fetch(place.begin);
+  put(writer.index(0));
+  writer.loop(place.begin, place.end, arguments.constant(tile.depth), [&](Value from) {
+    const Value now = side.get();
+    fetch(from + tile.depth);
+    writer.loop(writer.index(0), writer.index(tile.depth), writer.index(kUnrolled), [&](Value step) {
+      for (int k = 0; k < kUnrolled; ++k) {
+        const auto of_rows = first.get(now, step + k, my_row, tile.down(), tile.rows_each);
+        const auto of_columns = second.get(now, step + k, my_column, tile.across(), tile.columns_each);
+        auto sum = sums.begin();
+        for (const auto a : of_rows) {
+          for (const auto b : of_columns) {
+            const Value before = sum->get();
+            sum->set(ir::is_floating(type) ? fused_multiply_add(a, b, before) : before + a * b);
+            ++sum;
+          }
+        }
+      }
+    });
+    const Value next = writer.index(1) - now;
+    put(next);
+    side.set(next);
+  });
+
+  for (int i = 0; i < tile.rows_each; ++i) {
+    const Value row = place.first_row + to(arguments.index(), first.line_of(i, my_row, tile.down(), tile.rows_each));
+    for (int j = 0; j < tile.columns_each; ++j) {
+      const Value in_tile = second.line_of(j, my_column, tile.across(), tile.columns_each);
+      const Value column = place.first_column + to(arguments.index(), in_tile);
+      writer.when(row < all_rows && column < all_columns,
+                  [&] { store(row, column, sums[static_cast<std::size_t>(i * tile.columns_each + j)].get()); });
+    }
+  }
+}
+
+}  // namespace burn::compile::kernels

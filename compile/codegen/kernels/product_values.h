@@ -1,0 +1,105 @@
+// What kernels of matrix products have in common: operands of any strides, batches, and what is done with sums.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "compile/codegen/kernel/convert.h"
+#include "compile/codegen/kernels/arguments.h"
+#include "compile/codegen/kernels/block_tile.h"
+#include "compile/codegen/operands.h"
+
+namespace burn::compile::kernels {
+
+// Where the matrices of a batch begin.
+struct ProductBatch {
+  WalkPlan walk;
+  std::int64_t count = 1;
+
+  explicit ProductBatch(std::span<const View* const> views) {
+    const int rank = views[0]->rank() - 2;
+    std::vector<std::vector<std::int64_t>> strides;
+    for (const auto* view : views) strides.emplace_back(view->strides.begin(), view->strides.begin() + rank);
+    const auto sizes = views[0]->shape.span().first(static_cast<std::size_t>(rank));
+    for (const auto size : sizes) count *= size;
+    walk = merge_dims(sizes, strides);
+  }
+
+  // Of each view.
+  std::vector<kernel::Value> offsets(Arguments& arguments, kernel::Value position) const {
+    std::vector<kernel::Value> offsets(walk.strides.size(), arguments.constant(0));
+    if (count == 1) return offsets;
+    kernel::Value rest = position;
+    for (std::size_t d = walk.sizes.size(); d-- > 0;) {
+      const kernel::Value size = arguments.number(walk.sizes[d]), before = rest / size, place = rest - before * size;
+      for (std::size_t k = 0; k < offsets.size(); ++k) {
+        if (walk.strides[k][d] != 0) offsets[k] = offsets[k] + place * arguments.number(walk.strides[k][d]);
+      }
+      rest = before;
+    }
+    return offsets;
+  }
+};
+
+struct MatrixSteps {  // of a matrix: how far apart its rows are, or its columns
+  std::int64_t row, column;
+  explicit MatrixSteps(const View& view) : row(view.strides[view.rank() - 2]), column(view.strides[view.rank() - 1]) {}
+};
+
+struct ProductOperands {
+  const View &a, &b, &c;
+  const std::optional<View>& bias;
+
+  ProductBatch batch() const {
+    std::vector<const View*> views{&a, &b, &c};
+    if (bias) views.push_back(&*bias);
+    return ProductBatch(views);
+  }
+  std::int64_t most(std::int64_t threads) const {
+    for (const auto* view : {&a, &b, &c}) threads = std::max(threads, reach(*view));
+    return bias ? std::max(threads, reach(*bias)) : threads;
+  }
+};
+
+// Stores sums as elements of c, with the bias.
+class ProductResult {
+ public:
+  ProductResult(kernel::Writer& writer, Arguments& arguments, const ProductOperands& operands)
+      : writer_(writer),
+        dtype_(operands.c.dtype),
+        has_bias_(operands.bias.has_value()),
+        into_(arguments.address(operands.c)) {
+    const MatrixSteps line(operands.c);
+    row_ = arguments.number(line.row), column_ = arguments.number(line.column);
+    if (!has_bias_) return;
+    added_ = arguments.address(*operands.bias);
+    const MatrixSteps of_bias(*operands.bias);
+    bias_row_ = arguments.number(of_bias.row), bias_column_ = arguments.number(of_bias.column);
+  }
+  // `begins`: of the batch's matrices (ProductOperands::batch).
+  void store(const std::vector<kernel::Value>& begins, kernel::Value row, kernel::Value column,
+             kernel::Value sum) const {
+    if (has_bias_) {
+      const kernel::Value bias = writer_.load(added_, begins[3] + row * bias_row_ + column * bias_column_);
+      sum = kernel::rounded(dtype_, sum) + bias;
+    }
+    writer_.store(into_, begins[2] + row * row_ + column * column_, sum);
+  }
+
+ private:
+  kernel::Writer& writer_;
+  ir::DType dtype_;
+  bool has_bias_;
+  kernel::Memory into_, added_;
+  kernel::Value row_, column_, bias_row_, bias_column_;
+};
+
+// Whether lines of so many elements side by side, so far apart, are whole packs of `count` elements that one access may
+// take, in every matrix of the batch.
+bool lies_in_packs(const View& view, std::int64_t count, std::int64_t side_by_side, std::int64_t step);
+
+// The sums of parts of the depth [parts, batch, rows, columns], one after the other, as the product.
+void add_parts(Emitter& emit, const View& parts, const BlockGrid& grid, const ProductOperands& operands);
+
+}  // namespace burn::compile::kernels

@@ -1,0 +1,174 @@
+// Products whose tiles a block computes together, as GPUs do: run by the interpreter, which finds races and barriers
+// that not all threads reach, for each size of tile and with the depth in parts.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "ir/op.h"
+#include "tests/compile/kernel/interpreted_device.h"
+#include "tests/compile/kernel/spirv_validator.h"
+#include "tests/ops/samples.h"
+
+namespace burn::testing {
+namespace {
+
+using ir::DType;
+
+compile::DeviceFacts gpu_of(int multiprocessors) {
+  return {.multiprocessors = multiprocessors,
+          .shared_bytes = 65536,
+          .shared_bytes_per_block = 49152,
+          .subgroup_size = 32,
+          .has_f16_tiles = true,
+          .has_bf16_tiles = true};
+}
+
+// Small whole numbers: their sums are exact in every order.
+reference::Tensor numbers(DType dtype, const ir::Shape& shape) {
+  reference::Tensor tensor({dtype, shape});
+  for (std::size_t i = 0; i < tensor.size(); ++i) tensor.set(i, static_cast<double>((i * 7 + i / 5) % 5) - 2.0);
+  return tensor;
+}
+
+struct Case {
+  const char* what;
+  std::int64_t rows, columns, depth, batch;
+  int multiprocessors;
+  std::size_t launches;
+};
+
+void check(const Case& of, DType dtype, bool first_turned, bool second_turned, ThreadOrder order) {
+  const auto turned = [&](bool is_turned, std::int64_t rows, std::int64_t columns) {
+    return is_turned ? ir::Shape{of.batch, columns, rows} : ir::Shape{of.batch, rows, columns};
+  };
+  const std::vector<reference::Tensor> inputs{numbers(dtype, turned(first_turned, of.rows, of.depth)),
+                                              numbers(dtype, turned(second_turned, of.depth, of.columns))};
+  ir::ProgramBuilder builder;
+  const auto operand = [&](const reference::Tensor& input, bool is_turned) {
+    auto value = builder.add_input(input.type);
+    if (is_turned) value = value_or_throw(builder.add(ir::Permute{{0, 2, 1}}, std::vector{value}, {"test.cc", 1}));
+    return value;
+  };
+  const auto a = operand(inputs[0], first_turned), b = operand(inputs[1], second_turned);
+  const auto c = value_or_throw(builder.add(ir::MatMul{}, std::vector{a, b}, {"test.cc", 2}));
+  const auto program = builder.finish({c});
+  SCOPED_TRACE(of.what + std::string("\n") + ir::to_string(program));
+  try {
+    const auto run = run_interpreted(program, inputs, {}, gpu_of(of.multiprocessors), true, order);
+    ASSERT_TRUE(run.ok()) << run.status().to_string();
+    EXPECT_EQ(run->kernels.size(), of.launches);
+    const auto expected = reference::evaluate(program, inputs, {});
+    EXPECT_EQ(run->outputs[0].bits, expected[0].bits);
+    for (const auto& kernel : run->kernels) {
+      EXPECT_FALSE(kernel->shared.empty() && of.launches == 1) << "no tile of a block";
+      if (has_spirv_val()) {
+        EXPECT_EQ(validate(*kernel, gpu_of(of.multiprocessors)), "");
+      }
+    }
+  } catch (const std::runtime_error& undefined) {
+    FAIL() << undefined.what();
+  }
+}
+
+// Tiles of matrices that a subgroup multiplies: the block's tiles of each size, factors that lie along the depth or
+// across it, edges, batches, and the depth in parts.
+TEST(TileProducts, AreExact) {
+  for (const auto dtype : {DType::f16, DType::bf16}) {
+    for (const bool first_turned : {false, true}) {
+      for (const bool second_turned : {false, true}) {
+        check({"tiles of 128", 136, 120, 72, 1, 1, 1}, dtype, first_turned, second_turned, ThreadOrder::shuffled);
+        check({"tiles of 64", 72, 40, 24, 3, 5, 1}, dtype, first_turned, second_turned, ThreadOrder::forward);
+      }
+    }
+    check({"the depth in parts", 48, 64, 264, 1, 8, 2}, dtype, false, true, ThreadOrder::backward);
+    check({"rows that are not aligned", 50, 35, 33, 1, 1, 1}, dtype, false, false, ThreadOrder::forward);
+  }
+}
+
+constexpr Case kLarge{"tiles of 128", 130, 90, 20, 1, 1, 1}, kMiddle{"tiles of 64", 70, 90, 33, 2, 6, 1},
+    kSmall{"tiles of 32", 40, 33, 17, 3, 12, 1}, kParts{"the depth in two parts", 40, 33, 300, 1, 8, 2};
+
+TEST(BlockProducts, AreExactForEachTile) {
+  check(kLarge, DType::f32, false, false, ThreadOrder::forward);
+  check(kMiddle, DType::f32, false, false, ThreadOrder::backward);
+  check(kSmall, DType::f32, false, false, ThreadOrder::shuffled);
+  check(kParts, DType::f32, false, false, ThreadOrder::shuffled);
+}
+
+TEST(BlockProducts, AreExactForTransposedFactors) {
+  check(kLarge, DType::f32, true, true, ThreadOrder::shuffled);
+  check(kMiddle, DType::f32, true, false, ThreadOrder::forward);
+  check(kMiddle, DType::f32, false, true, ThreadOrder::shuffled);
+  check(kParts, DType::f32, true, true, ThreadOrder::backward);
+}
+
+TEST(BlockProducts, AreExactForFewRowsAndColumns) {
+  check({"one row", 1, 90, 100, 2, 4, 1}, DType::f32, false, false, ThreadOrder::forward);
+  check({"one column", 65, 1, 20, 1, 1, 1}, DType::f32, false, true, ThreadOrder::shuffled);
+  check({"one of each", 3, 5, 1, 4, 1, 1}, DType::f32, true, false, ThreadOrder::backward);
+}
+
+TEST(BlockProducts, AreExactForOtherTypes) {
+  for (const auto dtype : {DType::f16, DType::bf16, DType::f64, DType::i8, DType::i32, DType::u64}) {
+    check(kMiddle, dtype, false, false, ThreadOrder::forward);
+    check(kParts, dtype, false, true, ThreadOrder::forward);
+  }
+}
+
+// Convolutions and their gradients in two groups, with strides, padding and dilation.
+template <typename Op>
+void check_convolution(const Op& op, const ir::Shape& first, const ir::Shape& second, int multiprocessors) {
+  const std::vector<reference::Tensor> inputs{numbers(DType::f32, first), numbers(DType::f32, second)};
+  ir::ProgramBuilder builder;
+  const auto a = builder.add_input(inputs[0].type), b = builder.add_input(inputs[1].type);
+  const auto program = builder.finish({value_or_throw(builder.add(op, std::vector{a, b}, {"test.cc", 1}))});
+  SCOPED_TRACE(to_string(ir::Op{op}));
+  try {
+    const auto run = run_interpreted(program, inputs, {}, gpu_of(multiprocessors), true, ThreadOrder::shuffled);
+    ASSERT_TRUE(run.ok()) << run.status().to_string();
+    EXPECT_FALSE(run->kernels[0]->shared.empty()) << "no tile of a block";
+    EXPECT_EQ(run->outputs[0].bits, reference::evaluate(program, inputs, {})[0].bits);
+    for (const auto& kernel : run->kernels) {
+      if (has_spirv_val()) {
+        EXPECT_EQ(validate(*kernel, gpu_of(multiprocessors)), "");
+      }
+    }
+  } catch (const std::runtime_error& undefined) {
+    FAIL() << undefined.what();
+  }
+}
+
+TEST(BlockProducts, AreExactForConvolutions) {
+  const ir::Shape input{2, 40, 9, 8}, weight{36, 20, 3, 2};
+  const ir::Conv conv{{2, 1}, {1, 0}, {1, 1}, {1, 2}, 2};
+  const ir::TensorType types[] = {{DType::f32, input}, {DType::f32, weight}};
+  const ir::TensorType* operands[] = {&types[0], &types[1]};
+  const ir::Shape output = (*ir::infer(conv, operands))[0].shape;
+  const ir::ConvInputGrad to_input{conv.stride, conv.pad_begin, conv.pad_end, conv.dilation, {9, 8}, 2};
+  const ir::ConvWeightGrad to_weight{conv.stride, conv.pad_begin, conv.pad_end, conv.dilation, {3, 2}, 2};
+  for (const int multiprocessors : {1, 4}) {
+    check_convolution(conv, input, weight, multiprocessors);
+    check_convolution(to_input, output, weight, multiprocessors);
+    check_convolution(to_weight, input, output, multiprocessors);
+  }
+}
+
+// The catalogue's products are small: on a device with one multiprocessor all that can be are computed in blocks.
+TEST(BlockProducts, AreWhatTheReferenceSays) {
+  const auto all = samples("matmul");
+  for (std::size_t n = 0; n < all.size(); n += 2) {
+    const auto& sample = all[n];
+    SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
+    try {
+      const auto run = run_interpreted(sample.program, sample.inputs, sample.bindings, gpu_of(1));
+      ASSERT_TRUE(run.ok()) << run.status().to_string();
+      const auto expected = reference::evaluate(sample.program, sample.inputs, sample.bindings);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        ASSERT_EQ(first_difference(run->outputs[i], expected[i], sample.slack, sample.cancelled), "") << "output " << i;
+    } catch (const std::runtime_error& undefined) {
+      FAIL() << undefined.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace burn::testing

@@ -1,0 +1,103 @@
+// Reductions and rows that threads of a GPU share: run by the interpreter, which finds races and barriers that not all
+// threads reach.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "ir/op.h"
+#include "tests/compile/kernel/interpreted_device.h"
+#include "tests/compile/kernel/spirv_validator.h"
+#include "tests/ops/samples.h"
+
+namespace burn::testing {
+namespace {
+
+using ir::DType;
+
+compile::DeviceFacts gpu_of(int multiprocessors, int subgroup) {
+  return {.multiprocessors = multiprocessors,
+          .shared_bytes = 65536,
+          .shared_bytes_per_block = 49152,
+          .subgroup_size = subgroup};
+}
+
+// Small whole numbers: their sums are exact in every order.
+reference::Tensor numbers(DType dtype, const ir::Shape& shape) {
+  reference::Tensor tensor({dtype, shape});
+  for (std::size_t i = 0; i < tensor.size(); ++i) tensor.set(i, static_cast<double>((i * 7 + i / 5) % 5) - 2.0);
+  return tensor;
+}
+
+void check(const ir::Program& program, const std::vector<reference::Tensor>& inputs, const compile::DeviceFacts& facts,
+           bool fusion) {
+  SCOPED_TRACE(ir::to_string(program));
+  try {
+    const auto run = run_interpreted(program, inputs, {}, facts, fusion, ThreadOrder::shuffled);
+    ASSERT_TRUE(run.ok()) << run.status().to_string();
+    const auto expected = reference::evaluate(program, inputs, {});
+    for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_EQ(run->outputs[k].bits, expected[k].bits);
+    for (const auto& kernel : run->kernels) {
+      if (has_spirv_val()) {
+        EXPECT_EQ(validate(*kernel, facts), "");
+      }
+    }
+  } catch (const std::runtime_error& undefined) {
+    FAIL() << undefined.what();
+  }
+}
+
+void check_reduction(DType dtype, const ir::Shape& shape, const ir::Dims& axes, bool is_turned, int multiprocessors) {
+  const auto input = numbers(dtype, shape);
+  ir::ProgramBuilder builder;
+  auto value = builder.add_input(input.type);
+  if (is_turned) value = value_or_throw(builder.add(ir::Permute{{1, 0}}, std::vector{value}, {"test.cc", 1}));
+  ir::Reduce reduce;
+  reduce.fn = ir::ReduceFn::sum;
+  reduce.axes = axes;
+  const auto sum = value_or_throw(builder.add(reduce, std::vector{value}, {"test.cc", 2}));
+  check(builder.finish({sum}), {input}, gpu_of(multiprocessors, 32), false);
+}
+
+TEST(BlockReductions, OfColumnsAreExact) {
+  check_reduction(DType::f32, {300, 136}, {0}, false, 4);  // in parts, four at a time
+  check_reduction(DType::f32, {100, 37}, {0}, false, 1);   // odd: one at a time
+  check_reduction(DType::bf16, {77, 264}, {0}, false, 1);  // eight at a time
+  check_reduction(DType::f64, {300, 34}, {0}, false, 2);
+  check_reduction(DType::f32, {40, 600}, {1}, true, 4);  // of a transposed view
+}
+
+TEST(BlockReductions, OfLinesAreExact) {
+  check_reduction(DType::f32, {5, 3000}, {1}, false, 4);
+  check_reduction(DType::f32, {3, 1001}, {1}, false, 1);
+  check_reduction(DType::f32, {70, 50}, {1}, false, 1);
+  check_reduction(DType::f32, {90, 110}, {0, 1}, false, 8);  // of everything
+  check_reduction(DType::i64, {3, 700}, {1}, false, 2);
+}
+
+// x * the sum of its row, and a row's sum: what is read twice stays in registers.
+void check_rows(DType dtype, std::int64_t rows, std::int64_t size, int subgroup) {
+  const auto input = numbers(dtype, {rows, size});
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input(input.type);
+  ir::Reduce reduce;
+  reduce.fn = ir::ReduceFn::sum;
+  reduce.axes = {1};
+  const auto sum = value_or_throw(builder.add(reduce, std::vector{x}, {"test.cc", 1}));
+  const auto wide = value_or_throw(builder.add(ir::Expand{{rows, size}}, std::vector{sum}, {"test.cc", 2}));
+  const auto product =
+      value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::mul}, std::vector{x, wide}, {"test.cc", 3}));
+  check(builder.finish({product, sum}), {input}, gpu_of(4, subgroup), true);
+}
+
+TEST(BlockRows, AreExact) {
+  for (const int subgroup : {8, 32}) {
+    check_rows(DType::f32, 9, 128, subgroup);   // a subgroup for each row, whole
+    check_rows(DType::f32, 6, 300, subgroup);   // vectors that end before the threads do
+    check_rows(DType::f32, 3, 4096, subgroup);  // a block for each row
+    check_rows(DType::f32, 3, 1023, subgroup);  // rows that are not aligned
+    check_rows(DType::bf16, 2, 1536, subgroup);
+    check_rows(DType::f32, 1, 40000, subgroup);  // more than registers hold
+  }
+}
+
+}  // namespace
+}  // namespace burn::testing
