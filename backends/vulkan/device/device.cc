@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "backends/vulkan/device/kernel_times.h"
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/pipelines.h"
 #include "backends/vulkan/driver/tiles.h"
@@ -83,8 +82,7 @@ Device::Device(int index, Adapter adapter, VkDevice device)
       device_(device),
       vk_(device),
       buffers_(std::make_unique<DeviceMemory>()),
-      groups_(std::make_unique<compile::GroupMemo>()),
-      times_(std::make_unique<KernelTimes>()) {}
+      groups_(std::make_unique<compile::GroupMemo>()) {}
 
 DeviceLimits DeviceLimits::from_environment() {
   DeviceLimits limits;
@@ -140,7 +138,6 @@ Status Device::start() {
 
 Device::~Device() {
   if (queue_) vk_.DeviceWaitIdle(device_);
-  fmt::print(stderr, "{}", times_->text());
   pipelines_.reset();
   memory_.reset();
   host_pages_.reset();

@@ -18,7 +18,6 @@ class GroupMemo;
 namespace burn::backends::vulkan {
 
 class DeviceMemory;
-class KernelTimes;
 class Pipelines;
 
 // How much of a device may be used, in bytes, beside what its driver allows.
@@ -49,7 +48,6 @@ class Device {
   DeviceMemory& buffers() { return *buffers_; }  // of streams
   Pipelines& pipelines() { return *pipelines_; }
   compile::GroupMemo& groups() { return *groups_; }
-  KernelTimes& times() { return *times_; }
 
   // Hands commands to the queue, which signals that the timeline has come to `value` when they are done. Errors: as
   // check()'s.
@@ -74,7 +72,6 @@ class Device {
   std::unique_ptr<DeviceMemory> buffers_;
   std::unique_ptr<Pipelines> pipelines_;
   std::unique_ptr<compile::GroupMemo> groups_;
-  std::unique_ptr<KernelTimes> times_;
   std::atomic<bool> is_lost_ = false;
 };
 

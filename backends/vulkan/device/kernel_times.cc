@@ -1,6 +1,8 @@
 #include "backends/vulkan/device/kernel_times.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -40,10 +42,19 @@ void RecordedTimes::collect() {
       ticks.data(), sizeof ticks[0], VK_QUERY_RESULT_64_BIT);
   if (result != VK_SUCCESS) return;
   for (std::size_t k = 0; k < names_.size(); ++k)
-    device_.times().add(names_[k], static_cast<double>(ticks[k + 1] - ticks[k]) * device_.adapter().tick_ns / 1000);
+    KernelTimes::all().add(names_[k], static_cast<double>(ticks[k + 1] - ticks[k]) * device_.adapter().tick_ns / 1000);
 }
 
 bool KernelTimes::are_wanted() { return setting(Setting::trace).find("kernels") != std::string::npos; }
+
+// Devices of a process are kept until it ends: what they did is known then.
+KernelTimes& KernelTimes::all() {
+  static auto* const times = [] {
+    std::atexit([] { fmt::print(stderr, "{}", all().text()); });
+    return new KernelTimes();  // never deleted: the device's threads may still add to it
+  }();
+  return *times;
+}
 
 void KernelTimes::add(const std::string& name, double microseconds) {
   const std::lock_guard lock(mutex_);

@@ -39,10 +39,12 @@ class RecordedTimes {
   std::vector<std::string> names_;
 };
 
-// Of a device. Thread-safe.
+// Of all devices of the process. Thread-safe.
 class KernelTimes {
  public:
   static bool are_wanted();
+  // Those of the process, which are printed to stderr when it ends.
+  static KernelTimes& all();
   void add(const std::string& name, double microseconds);
   // A line for each step, what takes longest first; nothing if there is none.
   std::string text() const;

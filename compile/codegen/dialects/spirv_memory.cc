@@ -41,7 +41,12 @@ Id SpirvMemory::element_as(Id pointer, const Instruction& instruction) {
 }
 
 Id SpirvMemory::pack_type() { return state_.module.vector(state_.module.type(DType::u32), 4); }
-Id SpirvMemory::pack_pointer() { return state_.module.pointer(StorageClass::PhysicalStorageBuffer, pack_type()); }
+// As the member of a block, which is how compilers of GLSL write it.
+Id SpirvMemory::pack_at(const Instruction& instruction) {
+  const Id block = element_as(state_.module.block_pointer(pack_type()), instruction);
+  const Id member = state_.module.pointer(StorageClass::PhysicalStorageBuffer, pack_type());
+  return state_.module.make(Op::AccessChain, member, {block, state_.u32(0)});
+}
 Id SpirvMemory::pack_of(const Instruction& now) {
   const Id pair = state_.module.vector(state_.module.type(DType::u32), 2);
   const Id low = state_.module.make(Op::Bitcast, pair, {state_.id_of(now.operands[1])});
@@ -107,11 +112,12 @@ bool SpirvMemory::put_tile(std::size_t i) {
       return true;
     }
     case Code::tile_store: {
-      const Id element = state_.module.pointer(StorageClass::Workgroup, state_.module.type(DType::f32));
-      const Id to = state_.module.make(Op::AccessChain, element, {shared_array(now.number), operand(0)});
+      const bool is_packed = packed_.contains(now.number);
+      const Id to = is_packed ? shared_pack(now.number, operand(0)) : shared_element(now);
+      const Id step = is_packed ? shared_pack_index(operand(1)) : operand(1);
       const Id sums = state_.module.make(Op::Load, sums_type(), {operand(2)});
       state_.module.code().put(Op::CooperativeMatrixStore,
-                               {to, sums, state_.u32(spirv::kRowMajor), operand(1), spirv::kNonPrivate});
+                               {to, sums, state_.u32(spirv::kRowMajor), step, spirv::kNonPrivate});
       return true;
     }
     default:
@@ -152,11 +158,10 @@ bool SpirvMemory::put(std::size_t i) {
                                            memory_access(), alignment(now.type)});
       return true;
     case Code::load_pack:
-      state_.ids[i] =
-          state_.module.make(Op::Load, pack_type(), {element_as(pack_pointer(), now), memory_access(), kPackBytes});
+      state_.ids[i] = state_.module.make(Op::Load, pack_type(), {pack_at(now), memory_access(), kPackBytes});
       return true;
     case Code::store_pack:
-      state_.module.code().put(Op::Store, {element_as(pack_pointer(), now), pack_of(now), memory_access(), kPackBytes});
+      state_.module.code().put(Op::Store, {pack_at(now), pack_of(now), memory_access(), kPackBytes});
       return true;
     case Code::load_shared_pack:
       state_.ids[i] = state_.module.make(Op::Load, state_.module.vector(state_.module.type(now.type), 4),

@@ -25,7 +25,7 @@ class SpirvMemory {
   Id element_as(Id pointer, const Instruction& instruction);
   // Sixteen bytes as words of 32 bits.
   Id pack_type();
-  Id pack_pointer();
+  Id pack_at(const Instruction& instruction);
   Id pack_of(const Instruction& now);  // of its halves
   Id shared_element(const Instruction& instruction);
   Id shared_pack(std::uint64_t array, Id index);

@@ -94,6 +94,12 @@ Id Module::buffer_pointer(ir::DType element) {
   return found->second = pointer(StorageClass::PhysicalStorageBuffer, block);
 }
 
+Id Module::block_pointer(Id member) {
+  const auto [found, is_new] = block_pointers_.try_emplace(member, 0);
+  if (is_new) found->second = pointer(StorageClass::PhysicalStorageBuffer, push_block(member));
+  return found->second;
+}
+
 Id Module::push_block(Id member) {
   const Id block = new_id();
   types_.put(Op::TypeStruct, {block, member});

@@ -51,6 +51,7 @@ class Module {
   Id vector(Id of, std::uint32_t count);
   Id buffer_pointer(ir::DType element);   // to a struct with a runtime array, of elements in memory
   Id element_pointer(ir::DType element);  // to one element in memory
+  Id block_pointer(Id member);            // to a struct of one member in memory
   Id push_block(Id member);               // the struct of push constants, of one member
   Id constant(ir::DType dtype, std::uint64_t bits);
 
@@ -78,6 +79,7 @@ class Module {
   Section decorations_, types_, variables_, code_;
   std::map<std::pair<Op, std::vector<std::uint32_t>>, Id> made_;
   std::map<ir::DType, Id> buffer_pointers_;
+  std::map<Id, Id> block_pointers_;  // by member
 };
 
 }  // namespace burn::compile::spirv

@@ -26,7 +26,7 @@ std::vector<double> inverse_factorials(int first, int count) {
 
 Value series(Value x, const std::vector<double>& coefficients) {
   Value sum = x.like(coefficients.back());
-  for (auto c = coefficients.rbegin() + 1; c != coefficients.rend(); ++c) sum = sum * x + *c;
+  for (auto c = coefficients.rbegin() + 1; c != coefficients.rend(); ++c) sum = fused_multiply_add(sum, x, x.like(*c));
   return sum;
 }
 
@@ -40,8 +40,8 @@ struct Exponential {
 };
 Exponential exponential(Value x) {
   const Value n = rint(x * 1.4426950408889634);
-  const Value r = (x - n * ln2_high(x)) - n * ln2_low(x);
-  const Value fraction = r * r * series(r, inverse_factorials(2, is_f32(x) ? 6 : 12)) + r + 1.0F;
+  const Value r = fused_multiply_add(-n, x.like(ln2_low(x)), fused_multiply_add(-n, x.like(ln2_high(x)), x));
+  const Value fraction = fused_multiply_add(r * r, series(r, inverse_factorials(2, is_f32(x) ? 6 : 12)), r) + 1.0F;
   return {fraction, to(format_of(x.type).whole, n)};
 }
 

@@ -9,7 +9,9 @@ using kernel::Value;
 using kernel::Variable;
 
 constexpr std::int64_t kPadding = 8;  // elements of a line of a shared array, at most
-constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 2}};
+// Those of one size with less of the depth are for devices with less shared memory.
+constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 32, 4, 4},
+                                {64, 64, 16, 4, 4},   {32, 32, 64, 4, 2},  {32, 32, 16, 4, 2}};
 
 // What one thread loads of a factor at each step of the depth, into registers and from there into the shared array,
 // which has the lines of one depth side by side.
@@ -74,6 +76,8 @@ class Loader {
     }
     return lines;
   }
+  // Whether a thread's lines are side by side in fours.
+  bool is_in_fours(int count) const { return count % kPack == 0 && kernel::bits_of(zero_.type) == 32; }
   // Which line that is.
   Value line_of(int i, Value mine, int threads, int count) const {
     return is_in_fours(count) ? (mine + i / kPack * threads) * kPack + i % kPack : mine + i * threads;
@@ -89,8 +93,6 @@ class Loader {
     std::function<std::vector<Value>(Value)> elements = {};
     std::vector<Variable> staged = {};
   };
-  bool is_in_fours(int count) const { return count % kPack == 0 && kernel::bits_of(zero_.type) == 32; }
-
   kernel::Writer& writer_;
   int pitch_, size_;  // elements
   kernel::Shared shared_;
@@ -116,20 +118,27 @@ std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType t
 std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
                                               std::int64_t bytes_of_element, std::int64_t rows, std::int64_t columns,
                                               std::int64_t depth, std::int64_t groups) {
-  constexpr std::int64_t kLeastDepthOfPart = 64, kMostOfLimited = 131072;
+  constexpr std::int64_t kLeastDepthOfPart = 64, kLongDepthOfPart = 1024, kMostOfLimited = 131072;
+  const auto wanted = std::int64_t{2} * facts.multiprocessors;
   std::optional<BlockGrid> grid;
+  std::int64_t parts = 1;
   for (const auto& tile : tiles) {
     if (tile.shared_bytes(bytes_of_element) > facts.shared_bytes_per_block || tile.threads() > facts.max_threads)
       continue;
+    if (grid && grid->tile.rows == tile.rows && grid->tile.columns == tile.columns) continue;
     grid = {rows, columns, depth, groups, 1, depth, tile};
+    const auto blocks = grid->blocks();
+    const auto parts_of = [&](std::int64_t least) {
+      return blocks >= facts.multiprocessors
+                 ? 1
+                 : std::clamp<std::int64_t>(wanted / blocks, 1, std::max<std::int64_t>(depth / least, 1));
+    };
     const bool is_empty = 2 * rows <= tile.rows || 2 * columns <= tile.columns;
-    if (!is_empty && grid->blocks() >= facts.multiprocessors) break;
+    parts = parts_of(kLongDepthOfPart);  // so long that the parts' sums are few beside what is computed
+    if (!is_empty && blocks * parts >= facts.multiprocessors) break;
+    parts = parts_of(kLeastDepthOfPart);
   }
   if (!grid) return grid;
-  std::int64_t parts = 1;
-  if (grid->blocks() < facts.multiprocessors)
-    parts = std::clamp<std::int64_t>(2 * facts.multiprocessors / grid->blocks(), 1,
-                                     std::max<std::int64_t>(depth / kLeastDepthOfPart, 1));
   if (facts.has_limited_loops) parts = std::max(parts, (depth + kMostOfLimited - 1) / kMostOfLimited);
   const auto steps = (depth + grid->tile.depth - 1) / grid->tile.depth;
   grid->depth_of_part = (steps + parts - 1) / parts * grid->tile.depth;
@@ -158,14 +167,15 @@ void each_block(kernel::Writer& writer, Arguments& arguments, const BlockGrid& g
 
 void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type, const BlockGrid& grid,
                     const BlockPlace& place, const BlockSource& rows, const BlockSource& columns,
-                    const std::function<void(Value, Value, Value)>& store) {
-  constexpr int kUnrolled = 4;
+                    const std::function<void(Value, Value, Value)>& store,
+                    const std::function<void(Value, Value, const Values&)>& store_pack) {
   const auto& tile = grid.tile;
   const Value all_rows = arguments.number(grid.rows), all_columns = arguments.number(grid.columns);
   Loader first(writer, arguments, type, tile, rows, tile.rows, place.first_row, all_rows);
   Loader second(writer, arguments, type, tile, columns, tile.columns, place.first_column, all_columns);
   const Value thread = writer.thread(), my_row = thread / tile.across(), my_column = thread % tile.across();
   std::vector<Variable> sums;
+  sums.reserve(static_cast<std::size_t>(tile.rows_each) * static_cast<std::size_t>(tile.columns_each));
   for (int i = 0; i < tile.rows_each * tile.columns_each; ++i)
     sums.push_back(writer.variable(writer.constant(type, std::int64_t{0})));
 
@@ -186,20 +196,19 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
   writer.loop(place.begin, place.end, arguments.constant(tile.depth), [&](Value from) {
     const Value now = side.get();
     fetch(from + tile.depth);
-    writer.loop(writer.index(0), writer.index(tile.depth), writer.index(kUnrolled), [&](Value step) {
-      for (int k = 0; k < kUnrolled; ++k) {
-        const auto of_rows = first.get(now, step + k, my_row, tile.down(), tile.rows_each);
-        const auto of_columns = second.get(now, step + k, my_column, tile.across(), tile.columns_each);
-        auto sum = sums.begin();
-        for (const auto a : of_rows) {
-          for (const auto b : of_columns) {
-            const Value before = sum->get();
-            sum->set(ir::is_floating(type) ? fused_multiply_add(a, b, before) : before + a * b);
-            ++sum;
-          }
+    for (int k = 0; k < tile.depth; ++k) {
+      const Value depth = writer.index(k);
+      const auto of_rows = first.get(now, depth, my_row, tile.down(), tile.rows_each);
+      const auto of_columns = second.get(now, depth, my_column, tile.across(), tile.columns_each);
+      auto sum = sums.begin();
+      for (const auto a : of_rows) {
+        for (const auto b : of_columns) {
+          const Value before = sum->get();
+          sum->set(ir::is_floating(type) ? fused_multiply_add(a, b, before) : before + a * b);
+          ++sum;
         }
       }
-    });
+    }
     const Value next = writer.index(1) - now;
     put(next);
     side.set(next);
@@ -207,11 +216,18 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
 
   for (int i = 0; i < tile.rows_each; ++i) {
     const Value row = place.first_row + to(arguments.index(), first.line_of(i, my_row, tile.down(), tile.rows_each));
-    for (int j = 0; j < tile.columns_each; ++j) {
+    const bool in_packs = store_pack && second.is_in_fours(tile.columns_each);
+    for (int j = 0; j < tile.columns_each; j += in_packs ? BlockSource::kPack : 1) {
       const Value in_tile = second.line_of(j, my_column, tile.across(), tile.columns_each);
       const Value column = place.first_column + to(arguments.index(), in_tile);
-      writer.when(row < all_rows && column < all_columns,
-                  [&] { store(row, column, sums[static_cast<std::size_t>(i * tile.columns_each + j)].get()); });
+      const int first_sum = i * tile.columns_each + j;
+      const auto sum = [&](std::size_t k) { return sums[static_cast<std::size_t>(first_sum) + k].get(); };
+      writer.when(row < all_rows && column < all_columns, [&] {
+        if (in_packs)
+          store_pack(row, column, {sum(0), sum(1), sum(2), sum(3)});
+        else
+          store(row, column, sum(0));
+      });
     }
   }
 }

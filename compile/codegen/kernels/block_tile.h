@@ -36,8 +36,9 @@ struct BlockGrid {
   std::int64_t blocks() const { return down() * across() * groups * parts; }
   std::int64_t threads() const { return blocks() * tile.threads(); }
 
-  // The largest tile that gives each multiprocessor a block; where the smallest does not, the depth is split. None
-  // where barriers are slow.
+  // The largest tile that gives each multiprocessor a block, with a long depth split; else the smallest, with the depth
+  // split as far as is worth it. None where barriers are slow, but for
+  // what a driver's loops would cut short.
   static std::optional<BlockGrid> choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
                                          std::int64_t columns, std::int64_t depth, std::int64_t groups);
   // Of these tiles, the largest first. None where none fits the device.
@@ -68,9 +69,11 @@ struct BlockSource {
 };
 
 // store(row, column, sum) for each element of the block's tile inside the result; sums of `type`, in the order of the
-// depth.
+// depth. `store_pack`, where set, does it for BlockSource::kPack columns from such a multiple on, where the threads
+// have them so. Requires: the result's columns are such a multiple.
 void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type, const BlockGrid& grid,
                     const BlockPlace& place, const BlockSource& rows, const BlockSource& columns,
-                    const std::function<void(kernel::Value, kernel::Value, kernel::Value)>& store);
+                    const std::function<void(kernel::Value, kernel::Value, kernel::Value)>& store,
+                    const std::function<void(kernel::Value, kernel::Value, const Values&)>& store_pack = {});
 
 }  // namespace burn::compile::kernels

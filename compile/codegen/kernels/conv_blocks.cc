@@ -115,9 +115,10 @@ std::optional<View> emit_weight_grad_in_blocks(Emitter& emit, const ConvSizes& s
                                  };
                                },
                                .is_depth_contiguous = true};
+    const Value all_columns = arguments.number(grid->columns);
     multiply_block(writer, arguments, compute, *grid, at, channels, elements, [&](Value row, Value column, Value sum) {
       const Value line = (at.part * conv.groups() + at.group) * conv.out_channels() + row;
-      writer.store(to, line * arguments.number(grid->columns) + column, sum);
+      writer.store(to, line * all_columns + column, sum);
     });
   });
   arguments.launch(emit, grid->threads());

@@ -1,5 +1,6 @@
 // Copies between views: a thread moves elements that lie side by side, or one, as whole numbers of their size.
 #include <algorithm>
+#include <vector>
 
 #include "compile/codegen/kernels/arguments.h"
 #include "compile/codegen/kernels/lower.h"
@@ -40,7 +41,10 @@ void emit_copy(Emitter& emit, const View& from, const View& to) {
   const auto count = arguments.number(elements);
   const auto move = [&](kernel::Value position, int many) {
     const auto at = offsets_in(arguments, walk, position);
-    writer.store(target, at[1], writer.load(source, at[0], many));
+    const bool repeats = walk.strides[0].back() == 0;  // one element for all
+    const auto elements_at = repeats ? std::vector(static_cast<std::size_t>(many), writer.load(source, at[0]))
+                                     : writer.load(source, at[0], many);
+    writer.store(target, at[1], elements_at);
   };
   if (width > 1 && walk.is_linear())  // the last vector may not be whole
     writer.when(

@@ -3,6 +3,8 @@
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/lines.h"
 #include "compile/codegen/kernels/lower.h"
+#include "compile/codegen/kernels/tile.h"
+#include "compile/codegen/target.h"
 
 namespace burn::compile::kernels {
 namespace {
@@ -50,14 +52,20 @@ Value combined(ir::ScatterFn fn, Value there, Value value) {
 }
 
 // A thread for each line along the axis, which goes through its index from the front: what falls on one place meets
-// in that order, so that results are the same each time.
+// in that order, so that results are the same each time. Where there are few lines, several threads go through each
+// one's index, and each looks after its part of the places.
 void scatter_lines(Emitter& emit, ir::ScatterFn fn, const View& y, const View& index, const View& values, int axis) {
   // Lines are those of the values: y is as long in all other dims.
   View across = y;
   across.shape = values.shape;
   const auto lines = lines_of<3>({&values, &index, &across}, axis);
+  const auto& facts = emit.target().facts();
+  const auto parts = facts.has_slow_barriers
+                         ? 1
+                         : std::clamp<std::int64_t>(wanted_threads(facts) / std::max<std::int64_t>(lines.count, 1), 1,
+                                                    std::clamp<std::int64_t>(y.shape[axis], 1, 64));
   kernel::Writer writer(64);
-  Arguments arguments(writer, index_of<3>({&values, &index, &y}, lines.count));
+  Arguments arguments(writer, index_of<3>({&values, &index, &y}, lines.count * parts));
   const auto number = number_type(y.dtype);
   const auto from = arguments.address(number_type(values.dtype), values.address);
   const auto indices = arguments.address(index), target = arguments.address(number, y.address);
@@ -65,19 +73,44 @@ void scatter_lines(Emitter& emit, ir::ScatterFn fn, const View& y, const View& i
   const Value size = arguments.number(y.shape[axis]), count = arguments.number(lines.sizes[0]);
   const Value from_step = arguments.number(lines.steps[0]), index_step = arguments.number(lines.steps[1]);
   const Value to_step = arguments.number(lines.steps[2]);
-  const Value line = arguments.position();
-  writer.when(line < arguments.number(lines.count), [&] {
-    const auto begin = offsets_in(arguments, lines.walk, line);
-    writer.loop(count, [&](Value i) {
-      const Value place = writer.load(indices, begin[1] + i * index_step);
-      when_inside(writer, arguments, place, size, report, [&](Value inside) {
-        const Value at = begin[2] + inside * to_step;
-        const Value value = kernel::cast(number, writer.load(from, begin[0] + i * from_step));
-        writer.store(target, at, fn == ir::ScatterFn::assign ? value : combined(fn, writer.load(target, at), value));
+  const Value lines_count = arguments.number(lines.count), position = arguments.position();
+  const auto bring = [&](Value to_line, Value value_at, Value place) {
+    when_inside(writer, arguments, place, size, report, [&](Value inside) {
+      const Value at = to_line + inside * to_step;
+      const Value value = kernel::cast(number, writer.load(from, value_at));
+      writer.store(target, at, fn == ir::ScatterFn::assign ? value : combined(fn, writer.load(target, at), value));
+    });
+  };
+  if (parts == 1) {
+    writer.when(position < lines_count, [&] {
+      const auto begin = offsets_in(arguments, lines.walk, position);
+      writer.loop(count, [&](Value i) {
+        bring(begin[2], begin[0] + i * from_step, writer.load(indices, begin[1] + i * index_step));
       });
     });
-  });
-  arguments.launch(emit, lines.count);
+  } else {
+    constexpr std::int64_t kAhead = 8;  // of the index, on its way together
+    const Value of_part = to(ir::DType::i64, arguments.number((y.shape[axis] + parts - 1) / parts));
+    writer.when(position < lines_count * arguments.number(parts), [&] {
+      const Value part = position / lines_count;
+      const auto begin = offsets_in(arguments, lines.walk, position - part * lines_count);
+      const Value lowest = to(ir::DType::i64, part) * of_part, beyond = lowest + of_part;
+      const Value is_first = part == 0;
+      writer.loop(arguments.constant(0), count, arguments.constant(kAhead), [&](Value first) {
+        Values at, places;
+        for (std::int64_t k = 0; k < kAhead; ++k) at.push_back(least(first + k, count - 1));
+        for (const auto i : at) places.push_back(to(ir::DType::i64, writer.load(indices, begin[1] + i * index_step)));
+        for (std::size_t k = 0; k < at.size(); ++k) {
+          const Value place = places[k], is_one = first + static_cast<std::int64_t>(k) < count;
+          // What is outside is the first part's to report.
+          const Value is_outside = place < 0 || place >= to(ir::DType::i64, size);
+          const Value is_mine = (place >= lowest && place < beyond && !is_outside) || (is_first && is_outside);
+          writer.when(is_one && is_mine, [&] { bring(begin[2], begin[0] + at[k] * from_step, place); });
+        }
+      });
+    });
+  }
+  arguments.launch(emit, lines.count * parts);
 }
 
 }  // namespace

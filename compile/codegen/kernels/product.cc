@@ -48,15 +48,24 @@ Status emit_in_blocks(Emitter& emit, const ProductOperands& operands, const Bloc
         source.packs = from_line(BlockSource::kPack);
       return source;
     };
+    const Value stack = parts ? place.part * arguments.number(grid.groups) + place.group : place.group;
+    const Value all_rows = arguments.number(grid.rows), all_columns = arguments.number(grid.columns);
+    const auto in_parts = [&](Value row, Value column) { return (stack * all_rows + row) * all_columns + column; };
+    std::function<void(Value, Value, const Values&)> store_pack;
+    if (parts ? grid.columns % BlockSource::kPack == 0 : ProductResult::takes_packs(operands, BlockSource::kPack))
+      store_pack = [&](Value row, Value column, const Values& sums) {
+        if (!parts) return result->store(begins, row, column, sums);
+        writer.store(into, in_parts(row, column), sums);
+      };
     const MatrixSteps a(operands.a), b(operands.b);
     multiply_block(
         writer, arguments, compute, grid, place, source(operands.a, from, begins[0], grid.rows, a.row, a.column),
-        source(operands.b, by, begins[1], grid.columns, b.column, b.row), [&](Value row, Value column, Value sum) {
+        source(operands.b, by, begins[1], grid.columns, b.column, b.row),
+        [&](Value row, Value column, Value sum) {
           if (!parts) return result->store(begins, row, column, sum);
-          const Value stack = place.part * arguments.number(grid.groups) + place.group;
-          const Value line = stack * arguments.number(grid.rows) + row;
-          writer.store(into, line * arguments.number(grid.columns) + column, sum);
-        });
+          writer.store(into, in_parts(row, column), sum);
+        },
+        store_pack);
   });
   arguments.launch(emit, grid.threads());
   if (parts) add_parts(emit, *parts, grid, operands);

@@ -47,6 +47,10 @@ struct MatrixSteps {  // of a matrix: how far apart its rows are, or its columns
   explicit MatrixSteps(const View& view) : row(view.strides[view.rank() - 2]), column(view.strides[view.rank() - 1]) {}
 };
 
+// Whether lines of so many elements side by side, so far apart, are whole packs of `count` elements that one access may
+// take, in every matrix of the batch.
+bool lies_in_packs(const View& view, std::int64_t count, std::int64_t side_by_side, std::int64_t step);
+
 struct ProductOperands {
   const View &a, &b, &c;
   const std::optional<View>& bias;
@@ -87,6 +91,17 @@ class ProductResult {
     writer_.store(into_, begins[2] + row * row_ + column * column_, sum);
   }
 
+  // Several columns at once, where takes_packs().
+  void store(const std::vector<kernel::Value>& begins, kernel::Value row, kernel::Value column,
+             std::span<const kernel::Value> sums) const {
+    writer_.store(into_, begins[2] + row * row_ + column, sums);
+  }
+  static bool takes_packs(const ProductOperands& operands, std::int64_t count) {
+    const MatrixSteps steps(operands.c);
+    return !operands.bias && steps.column == 1 &&
+           lies_in_packs(operands.c, count, operands.c.shape[operands.c.rank() - 1], steps.row);
+  }
+
  private:
   kernel::Writer& writer_;
   ir::DType dtype_;
@@ -94,10 +109,6 @@ class ProductResult {
   kernel::Memory into_, added_;
   kernel::Value row_, column_, bias_row_, bias_column_;
 };
-
-// Whether lines of so many elements side by side, so far apart, are whole packs of `count` elements that one access may
-// take, in every matrix of the batch.
-bool lies_in_packs(const View& view, std::int64_t count, std::int64_t side_by_side, std::int64_t step);
 
 // The sums of parts of the depth [parts, batch, rows, columns], one after the other, as the product.
 void add_parts(Emitter& emit, const View& parts, const BlockGrid& grid, const ProductOperands& operands);

@@ -51,7 +51,7 @@ class BlockReduction {
     const auto& kept = elements.kept;
     is_in_columns_ =
         elements.results >= kAcross && (kept.strides[0].back() == 1 || elements.combined.strides[0].back() != 1);
-    const auto most = emit.target().facts().multiprocessors * kBlocks;
+    const auto most = std::int64_t{emit.target().facts().multiprocessors} * kBlocks;
     if (is_in_columns_) {
       width_ = width_of(from, kept, elements.combined);
       across_ = divide_up(elements.results, std::int64_t{kAcross} * width_);
@@ -60,7 +60,7 @@ class BlockReduction {
       width_ = width_of(from, elements.combined, kept);
       const bool is_long = elements.count >= std::int64_t{1024} * width_;
       const bool are_few = elements.results * kAcross < std::int64_t{kThreads} * emit.target().facts().multiprocessors;
-      lanes_ = is_long || (are_few && elements.count > kAcross * width_) ? kThreads : kAcross;
+      lanes_ = is_long || (are_few && elements.count > std::int64_t{kAcross} * width_) ? kThreads : kAcross;
       across_ = divide_up(elements.results, kThreads / lanes_);
       const auto least = std::int64_t{lanes_} * width_ * kUnrolled;
       parts_ = std::clamp<std::int64_t>(most / across_, 1, std::max<std::int64_t>(elements.count / least, 1));
@@ -112,6 +112,7 @@ class BlockReduction {
     const Value stride = step * kUnrolled;
     writer_->loop(begin, end_ - step * (kUnrolled - 1), stride, [&](Value at) {
       std::vector<std::vector<Value>> loaded;
+      loaded.reserve(sums.size());
       for (int u = 0; u < kUnrolled; ++u) loaded.push_back(load(at + step * u));
       for (std::size_t u = 0; u < sums.size(); ++u) add(sums[u], loaded[u]);
       rest.set(at + stride);

@@ -155,11 +155,16 @@ class RowKernel {
                                                    held->second.begin() + std::ptrdiff_t{vector + 1} * width);
       for (std::size_t j = 0; j < known.size(); ++j) known[j].reads[k] = values[j];
     }
+    auto* const before = vector < 0 ? nullptr : &computed_[vector];
+    if (before) before->resize(known.size(), known_);
     for (std::size_t j = 0; j < known.size(); ++j) {
       const Value position = row_ * row_size_ + (j == 0 ? c : c + static_cast<std::int64_t>(j));
       for (const auto& member : plan_.group().members) {
-        if (member.level == Level::full && needs.members.contains(member.node))
-          known[j].members[values_.member_index(member)] = values_.compute(member, position, known[j]);
+        if (member.level != Level::full || !needs.members.contains(member.node)) continue;
+        const auto m = values_.member_index(member);
+        const bool is_known = before && (*before)[j].members[m].id >= 0;
+        known[j].members[m] = is_known ? (*before)[j].members[m] : values_.compute(member, position, known[j]);
+        if (before) (*before)[j].members[m] = known[j].members[m];
       }
     }
     return known;
@@ -293,10 +298,11 @@ class RowKernel {
   const WalkPlan &row_walk_, &inner_walk_;
   const RowsOnThreads shape_;
   GroupValues values_;
-  std::map<std::size_t, std::vector<Value>> held_;  // reads: the thread's elements
-  KnownValues known_;                               // of the row
-  Offsets base_;                                    // of the row
-  Offsets offsets_;                                 // of the element
+  std::map<std::size_t, std::vector<Value>> held_;    // reads: the thread's elements
+  std::map<int, std::vector<KnownValues>> computed_;  // by vector: members that an earlier pass has computed
+  KnownValues known_;                                 // of the row
+  Offsets base_;                                      // of the row
+  Offsets offsets_;                                   // of the element
   Value row_, lane_, row_size_;
 };
 

@@ -85,11 +85,13 @@ TEST(TileProducts, AreExact) {
 }
 
 constexpr Case kLarge{"tiles of 128", 130, 90, 20, 1, 1, 1}, kMiddle{"tiles of 64", 70, 90, 33, 2, 6, 1},
-    kSmall{"tiles of 32", 40, 33, 17, 3, 12, 1}, kParts{"the depth in two parts", 40, 33, 300, 1, 8, 2};
+    kWide{"tiles of 64 x 128", 70, 90, 33, 2, 4, 1}, kSmall{"tiles of 32", 40, 33, 17, 3, 12, 1},
+    kParts{"the depth in two parts", 40, 33, 300, 1, 8, 2};
 
 TEST(BlockProducts, AreExactForEachTile) {
   check(kLarge, DType::f32, false, false, ThreadOrder::forward);
   check(kMiddle, DType::f32, false, false, ThreadOrder::backward);
+  check(kWide, DType::f32, false, true, ThreadOrder::backward);
   check(kSmall, DType::f32, false, false, ThreadOrder::shuffled);
   check(kParts, DType::f32, false, false, ThreadOrder::shuffled);
 }

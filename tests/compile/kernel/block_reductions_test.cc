@@ -1,4 +1,4 @@
-// Reductions and rows that threads of a GPU share: run by the interpreter, which finds races and barriers that not all
+// Reductions and rows that threads of a GPU share, and copies: run by the interpreter, which finds races and barriers that not all
 // threads reach.
 #include <gtest/gtest.h>
 
@@ -97,6 +97,24 @@ TEST(BlockRows, AreExact) {
     check_rows(DType::bf16, 2, 1536, subgroup);
     check_rows(DType::f32, 1, 40000, subgroup);  // more than registers hold
   }
+}
+
+// A view that is the result is copied: elements side by side, each alone, one for all, and with a rest.
+void check_copy(const ir::Op& view, const ir::Shape& shape) {
+  const auto input = numbers(DType::f32, shape);
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input(input.type);
+  check(builder.finish({value_or_throw(builder.add(view, std::vector{x}, {"test.cc", 1}))}), {input}, gpu_of(4, 32),
+        true);
+}
+
+TEST(Copies, TakeSeveralElementsWhereTheyLieSideBySide) {
+  check_copy(ir::Expand{{8}}, {1});
+  check_copy(ir::Expand{{6, 8}}, {6, 1});
+  check_copy(ir::Expand{{6, 8}}, {1, 8});
+  check_copy(ir::Permute{{1, 0}}, {12, 8});
+  check_copy(ir::Slice{{0, 4}, {5, 12}, {1, 1}}, {5, 16});
+  check_copy(ir::Slice{{3}, {19}, {1}}, {23});
 }
 
 }  // namespace
