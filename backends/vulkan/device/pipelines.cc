@@ -13,6 +13,7 @@
 #include "base/settings.h"
 #include "base/thread.h"
 #include "compile/codegen/dialects/spirv.h"
+#include "compile/codegen/kernel/check.h"
 #include "compile/codegen/kernel/unroll.h"
 
 namespace burn::backends::vulkan {
@@ -121,6 +122,7 @@ Result<VkPipeline> Pipelines::make(const compile::kernel::Kernel& kernel) const 
   if (const auto bytes = shared_bytes_of(kernel); bytes > device_.adapter().max_shared_bytes)
     return unimplemented(fmt::format("Vulkan: a kernel of {} bytes of shared memory; {} has {}", bytes,
                                      device_.adapter().name, device_.adapter().max_shared_bytes));
+  BURN_RETURN_IF_ERROR(compile::kernel::check(kernel));
   const auto words = compile::print_spirv(facts.has_limited_loops ? compile::kernel::unrolled(kernel) : kernel, facts);
   const VkShaderModuleCreateInfo code{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                       .codeSize = words.size() * sizeof(std::uint32_t),

@@ -5,7 +5,10 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "backends/vulkan/driver/driver_files.h"
+#include "backends/vulkan/driver/validation.h"
 #include "base/settings.h"
 
 namespace burn::backends::vulkan {
@@ -43,17 +46,23 @@ Status load() {
                                            VK_API_VERSION_MAJOR(loaded.version), VK_API_VERSION_MINOR(loaded.version)));
   const VkApplicationInfo application{
       .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "burn", .apiVersion = VK_API_VERSION_1_3};
-  const VkInstanceCreateInfo info{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+  VkInstanceCreateInfo info{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+  const bool is_validated = is_on(Setting::vulkan_validation);
+  const Validation validation;
+  if (is_validated) BURN_RETURN_IF_ERROR(validation.add_to(info, loaded.functions));
   const auto result = loaded.functions.CreateInstance(&info, nullptr, &loaded.instance);
-  if (result == VK_ERROR_INCOMPATIBLE_DRIVER || result == VK_ERROR_INITIALIZATION_FAILED)
-    return failed_precondition(fmt::format("Vulkan: {} ({})", kNoDriver, name_of(result)));
+  if (result == VK_ERROR_INCOMPATIBLE_DRIVER || result == VK_ERROR_INITIALIZATION_FAILED) {
+    const auto broken = broken_drivers();
+    return failed_precondition(fmt::format("Vulkan: {} ({}){}{}", kNoDriver, name_of(result),
+                                           broken.empty() ? "" : ": ", fmt::join(broken, "; ")));
+  }
   BURN_RETURN_IF_ERROR(check(result, "making an instance"));
 #define FN(name)                                                                             \
   loaded.functions.name = reinterpret_cast<PFN_vk##name>(find(loaded.instance, "vk" #name)); \
   if (!loaded.functions.name) return failed_precondition("Vulkan: the loader has no vk" #name);
   BURN_VULKAN_INSTANCE(FN)
 #undef FN
-  return {};
+  return is_validated ? validation.watch(loaded.instance, find) : Status{};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/vulkan/driver/driver_files.h"
 #include "backends/vulkan/runtime/vulkan_stream.h"
 #include "compile/codegen/kernels/lower.h"
 
@@ -109,6 +110,7 @@ std::vector<std::string> report() {
     else if (!is_listed && usable.ok())
       lines.push_back(fmt::format("not used: {}: {}", adapter.name, adapter.missing));
   }
+  for (const auto& line : broken_drivers()) lines.push_back("not used: " + line);
   return lines;
 }
 

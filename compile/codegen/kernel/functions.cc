@@ -56,8 +56,11 @@ Value exp_times_power(Value x, int power) {
   return times_power_of_two(e.fraction, e.power + power);
 }
 
-// ln(x) for positive finite x, which may be subnormal.
-Value log_of_positive(Value x) {
+// x = 2^power * fraction, for positive finite x, which may be subnormal; the fraction is between sqrt(1/2) and sqrt(2).
+struct SplitPower {
+  Value fraction, power;  // both of the type of x
+};
+SplitPower split_power(Value x) {
   const auto format = format_of(x.type);
   const double smallest = is_f32(x) ? 0x1p-126 : 0x1p-1022;
   const std::int64_t root_half = is_f32(x) ? 0x3f3504f3 : 0x3fe6a09e667f3bcd;  // bits of sqrt(1/2)
@@ -66,8 +69,14 @@ Value log_of_positive(Value x) {
   const Value normal = select(is_subnormal, x * (is_f32(x) ? 0x1p24 : 0x1p53), x);
   const Value bits = bits_as(format.whole, normal);
   const Value k = (bits - bits.like(root_half)) >> format.mantissa;
-  const Value m = bits_as(x.type, bits - (k << format.mantissa));
-  const Value n = to(x.type, k - select(is_subnormal, k.number(scale), k.number(0)));
+  return {bits_as(x.type, bits - (k << format.mantissa)),
+          to(x.type, k - select(is_subnormal, k.number(scale), k.number(0)))};
+}
+
+// ln(x) for positive finite x, which may be subnormal.
+Value log_of_positive(Value x) {
+  const auto split = split_power(x);
+  const Value m = split.fraction, n = split.power;
   // ln(1 + f) = 2 artanh(s) for s = f / (2 + f), ordered so that f itself is added last and exactly.
   const Value f = m - 1.0F, s = f / (f + 2.0F), z = s * s, half = f * f * 0.5F;
   std::vector<double> odd;
@@ -94,6 +103,21 @@ Value with_sign_of(Value sign, Value magnitude) {
 }
 
 Value polynomial(Value x, std::initializer_list<double> coefficients) { return series(x, coefficients); }
+
+Pair exact_sum(Value a, Value b) {
+  const Value sum = a + b, second = sum - a;
+  return {sum, (a - (sum - second)) + (b - second)};
+}
+
+Pair exact_product(Value a, Value b) {
+  const auto split = [](Value x) {
+    const Value far = x * (is_f32(x) ? 0x1001p0 : 0x8000001p0), high = far - (far - x);
+    return Pair{high, x - high};
+  };
+  const auto x = split(a), y = split(b);
+  const Value product = a * b;
+  return {product, ((x.high * y.high - product) + x.high * y.low + x.low * y.high) + x.low * y.low};
+}
 
 Value times_power_of_two(Value x, Value power) {
   const auto format = format_of(x.type);
@@ -175,8 +199,11 @@ Value erf(Value x) {
                               -0.00017219480073329076, -2.464626569805953e-06, 4.800479318342747e-06});
     Value y = a * (a * 0.025 + 0.1410473883152008) + a * (a * p + 6.567115490296871e-09);
     for (int k = 0; k < 3; ++k) y = (y + y) - y * y;
-    // Of small x two terms of the series: what is subnormal in y has too few bits.
-    return with_sign_of(x, select(a < 1e-3, a * (1.1283791670955126 - a * a * 0.37612638903183754), y));
+    // Of small x the series: what y is made of there has too few bits.
+    const Value z = a * a;
+    const Value small = polynomial(z, {-0.37612638903183754, 0.11283791670955126, -0.026866170645131252,
+                                       0.005223977625442188, -0.0008548327023450853, 0.00012055332981789664});
+    return with_sign_of(x, select(a < 0.5F, a * 1.1283791670955126 + a * (z * small), y));
   }
   const Value a = select(size > 6.0F, 6.0F, size);
   // e^(-a^2) with a^2 in two parts, the first of them exact.
@@ -199,34 +226,10 @@ Value erf(Value x) {
 
 namespace {
 
-// A number of f64 as the sum of two, the second far below the first: 100 bits and more.
-struct Pair {
-  Value high, low;
-};
-
-Pair exact_sum(Value a, Value b) {  // Knuth's
-  const Value sum = a + b, second = sum - a;
-  return {sum, (a - (sum - second)) + (b - second)};
-}
-
-Pair exact_product(Value a, Value b) {  // Dekker's; requires: no more than 2^990
-  const auto split = [](Value x) {
-    const Value far = x * 134217729.0, high = far - (far - x);
-    return Pair{high, x - high};
-  };
-  const auto x = split(a), y = split(b);
-  const Value product = a * b;
-  return {product, ((x.high * y.high - product) + x.high * y.low + x.low * y.high) + x.low * y.low};
-}
-
-// ln(x) for positive finite f64: as log_of_positive(), with s and s^3 in pairs.
+// ln(x) for positive finite x: as log_of_positive(), with s and s^3 in pairs.
 Pair log_pair(Value x) {
-  const Value is_subnormal = x < 0x1p-1022;
-  const Value normal = select(is_subnormal, x * 0x1p53, x);
-  const Value bits = bits_as(ir::DType::i64, normal);
-  const Value k = (bits - bits.like(std::int64_t{0x3fe6a09e667f3bcd})) >> 52;
-  const Value n = to(x.type, k - select(is_subnormal, k.number(53), k.number(0)));
-  const Value f = bits_as(x.type, bits - (k << 52)) - 1.0F;
+  const auto split = split_power(x);
+  const Value n = split.power, f = split.fraction - 1.0F;
   const Value divisor = f + 2.0F, lost = f - (divisor - 2.0F), s = f / divisor;
   const auto back = exact_product(s, divisor);
   const Value s_low = (((f - back.high) - back.low) - s * lost) / divisor;
@@ -236,49 +239,44 @@ Pair log_pair(Value x) {
   auto cube = exact_product(square.high, s);
   cube.low = cube.low + square.low * s + square.high * s_low;
   auto third = exact_product(cube.high, x.like(2.0 / 3));
-  third.low = third.low + cube.low * (2.0 / 3) + cube.high * 3.700743415417188e-17;  // 2/3 less its rounded value
+  const double rounded_off = is_f32(x) ? -1.9868215e-08 : 3.700743415417188e-17;  // 2/3 less its rounded value
+  third.low = third.low + cube.low * (2.0 / 3) + cube.high * rounded_off;
   std::vector<double> odd;
-  for (int i = 5; i < 25; i += 2) odd.push_back(2.0 / i);
+  for (int i = 5; i < (is_f32(x) ? 15 : 25); i += 2) odd.push_back(2.0 / i);
   const Value rest = square.high * square.high * s * series(square.high, odd);
   const auto first = exact_sum(n * ln2_high(x), s * 2.0F), second = exact_sum(first.high, third.high);
   const Value low = ((first.low + second.low) + (n * ln2_low(x) + s_low * 2.0F)) + (third.low + rest);
   return exact_sum(second.high, low);
 }
 
-// |a|^b of f64. `exact`: within 4 units; otherwise the logarithm's rounding counts as often as the result's exponent is
-// large, which f32 does not see.
-Value power_of_magnitude(Value a, Value b, bool exact) {
+// |a|^b. With a logarithm of one number its rounding would count as often as the result's exponent is large.
+Value power_of_magnitude(Value a, Value b) {
   const Value magnitude = fabs(a);
   const Value plain = b * log(magnitude);
-  if (!exact) return exp(plain);
-  const double far = 0x1p70;  // with such an exponent the power is 0, 1 or infinite
-  const Value bounded = select(fabs(b) > far, with_sign_of(b, b.like(far)), b);
+  const double far = is_f32(a) ? 0x1p32 : 0x1p70;  // with such an exponent the power is 0, 1 or infinite
+  const Value near = select(fabs(b) > far, with_sign_of(b, b.like(far)), b);
   const auto logarithm = log_pair(magnitude);
-  const auto exponent = exact_product(bounded, logarithm.high);
-  const Value low = exponent.low + bounded * logarithm.low;
-  const Value is_plain =
-      magnitude == 0.0F || magnitude == infinity(a) || is_nan(a) || is_nan(b) || fabs(plain) > 750.0F;
-  return select(is_plain, exp(plain), exp(exponent.high) * (low + 1.0F));
-}
-
-Value signed_power(Value a, Value b, bool exact) {
-  const Value magnitude = fabs(a), half = b * 0.5F;
-  const Value is_whole = trunc(b) == b, is_odd = is_whole && trunc(half) != half;
-  const Value size = power_of_magnitude(a, b, exact);
-  // The sign bit of a, which -0 has, too.
-  const Value is_negative = bits_as(ir::DType::i64, a) < 0;
-  const Value signed_size = select(is_negative && is_odd, -size, size);
-  const Value undefined = a < 0.0F && !is_whole && magnitude != infinity(a);
-  const Value one = a.number(1);
-  const Value is_one = b == 0.0F || a == 1.0F || (magnitude == 1.0F && fabs(b) == infinity(b));
-  return select(is_one, one, select(is_nan(a) || is_nan(b) || undefined, not_a_number(a), signed_size));
+  const auto exponent = exact_product(near, logarithm.high);
+  const Value low = exponent.low + near * logarithm.low;
+  const auto e = exponential(bounded(exponent.high));
+  const Value is_plain = magnitude == 0.0F || magnitude == infinity(a) || is_nan(a) || is_nan(b) ||
+                         fabs(plain) > (is_f32(a) ? 110.0 : 750.0);
+  return select(is_plain, exp(plain), times_power_of_two(e.fraction * (low + 1.0F), e.power));
 }
 
 }  // namespace
 
 Value power(Value a, Value b) {
-  if (!is_f32(a)) return signed_power(a, b, true);
-  return to(ir::DType::f32, signed_power(to(ir::DType::f64, a), to(ir::DType::f64, b), false));
+  const Value magnitude = fabs(a), half = b * 0.5F;
+  const Value is_whole = trunc(b) == b, is_odd = is_whole && trunc(half) != half;
+  const Value size = power_of_magnitude(a, b);
+  // The sign bit of a, which -0 has, too.
+  const Value is_negative = bits_as(format_of(a.type).whole, a) < 0;
+  const Value signed_size = select(is_negative && is_odd, -size, size);
+  const Value undefined = a < 0.0F && !is_whole && magnitude != infinity(a);
+  const Value one = a.number(1);
+  const Value is_one = b == 0.0F || a == 1.0F || (magnitude == 1.0F && fabs(b) == infinity(b));
+  return select(is_one, one, select(is_nan(a) || is_nan(b) || undefined, not_a_number(a), signed_size));
 }
 
 }  // namespace burn::compile::kernel

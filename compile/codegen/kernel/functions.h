@@ -20,7 +20,7 @@ Value asinh(Value x);
 Value acosh(Value x);
 Value atanh(Value x);
 Value erf(Value x);
-Value power(Value a, Value b);  // a^b; f32 is computed in f64
+Value power(Value a, Value b);  // a^b
 
 Value sin(Value x);
 Value cos(Value x);
@@ -55,6 +55,12 @@ Value infinity(Value like);
 Value not_a_number(Value like);
 Value with_sign_of(Value sign, Value magnitude);                        // magnitude is not negative
 Value polynomial(Value x, std::initializer_list<double> coefficients);  // c[0] + c[1] x + ...
+// A number as the sum of two, the second far below the first: some 40 bits of f32, 100 of f64.
+struct Pair {
+  Value high, low;
+};
+Pair exact_sum(Value a, Value b);      // D. E. Knuth's
+Pair exact_product(Value a, Value b);  // T. J. Dekker's; requires: no more than 2^114 (f32), 2^990 (f64)
 Value times_power_of_two(Value x,
                          Value power);  // power: of the signed type; rounds twice where the result is subnormal
 

@@ -12,9 +12,10 @@ namespace {
 
 bool is_f32(Value x) { return x.type == ir::DType::f32; }
 
-// x = quarter pi / 2 + rest, |rest| <= pi / 4; of the quarter its last two bits count.
+// x = quarter pi / 2 + rest + low, |rest| <= pi / 4; of the quarter its last two bits count, `low` is what rounding
+// took from the rest.
 struct Turned {
-  Value quarter, rest;
+  Value quarter, rest, low;
 };
 
 // pi / 2 in parts whose multiples by a quarter are exact (Cody and Waite).
@@ -23,9 +24,14 @@ Turned turned_near(Value x) {
   static constexpr std::array<double, 4> kShort{0x1.921fp+0, 0x1.6a88p-17, 0x1.0b46p-34, 0x1.1a6264p-54};
   static constexpr std::array<double, 4> kLong{0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69,
                                                0x1.b839a252049c1p-104};
-  Value r = x;
-  for (const auto part : is_f32(x) ? kShort : kLong) r = r - n * part;
-  return {to(ir::DType::i32, n), r};
+  Value r = x, low = x.like(0.0);
+  for (const auto part : is_f32(x) ? kShort : kLong) {
+    const auto less = exact_sum(r, -(n * part));
+    r = less.high;
+    low = low + less.low;
+  }
+  const auto rest = exact_sum(r, low);
+  return {to(ir::DType::i32, n), rest.high, rest.low};
 }
 
 // 2 / pi behind 64 zero bits, in words of 32 bits.
@@ -76,45 +82,55 @@ Turned turned_far(Value x) {
   }
   const Value turns = (product[0] << 32) | product[1];  // the upper two bits: quarters
   const Value quarter = (turns + turns.like(std::int64_t{1} << 61)) >> 62;
-  Value rest = to(x.type, bits_as(i64, turns - (quarter << 62)));
-  if (!is_f32(x)) rest = rest + to(f64, (product[2] << 32) | product[3]) * 0x1p-64;
-  rest = rest * (std::numbers::pi / 2 * 0x1p-62);
+  const Value angle = bits_as(i64, turns - (quarter << 62)), high = to(x.type, angle);  // 2^62: a quarter
+  Value low = to(x.type, angle - to(i64, high));
+  if (!is_f32(x)) low = low + to(f64, (product[2] << 32) | product[3]) * 0x1p-64;
+  const double half_pi_low = is_f32(x) ? -4.37113883e-8 : 6.123233995736766e-17;  // pi / 2 less its rounded value
+  const Value part = high * 0x1p-62;
+  const auto rest = exact_product(part, x.like(std::numbers::pi / 2));
+  low = rest.low + (part * half_pi_low + low * (std::numbers::pi / 2 * 0x1p-62));
   const Value is_negative = x < 0.0F, whole = to(i32, quarter);
-  return {select(is_negative, -whole, whole), select(is_negative, -rest, rest)};
+  return {select(is_negative, -whole, whole), select(is_negative, -rest.high, rest.high),
+          select(is_negative, -low, low)};
 }
 
 Turned turned(Value x) {
   const auto near = turned_near(x);
   auto& writer = *x.writer;
-  const auto quarter = writer.variable(near.quarter), rest = writer.variable(near.rest);
+  const auto quarter = writer.variable(near.quarter), rest = writer.variable(near.rest),
+             low = writer.variable(near.low);
   writer.when(fabs(x) > (is_f32(x) ? 0x1p6 : 0x1p20), [&] {
     const auto far = turned_far(x);
     quarter.set(far.quarter);
     rest.set(far.rest);
+    low.set(far.low);
   });
-  return {quarter.get(), rest.get()};
+  return {quarter.get(), rest.get(), low.get()};
 }
 
-Value sine_near_zero(Value r) {
+// Of r + low.
+Value sine_near_zero(Value r, Value low) {
   const Value z = r * r;
   const Value p = is_f32(r) ? polynomial(z, {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880})
                             : polynomial(z, {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
                                              1.0 / 6227020800, -1.0 / 1307674368000, 1.0 / 355687428096000});
-  return r + r * (z * p);
+  return r + (r * (z * p) + low);
 }
-Value cosine_near_zero(Value r) {
+Value cosine_near_zero(Value r, Value low) {
   const Value z = r * r;
   const Value p = is_f32(r) ? polynomial(z, {1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800})
                             : polynomial(z, {1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600,
                                              -1.0 / 87178291200, 1.0 / 20922789888000, -1.0 / 6402373705728000});
-  return (1.0F - z * 0.5F) + z * z * p;
+  // 1 - z / 2 is rounded; what that took is added with the rest.
+  const Value half = z * 0.5F, most = 1.0F - half;
+  return most + (((1.0F - most) - half) + (z * z * p - r * low));
 }
 
 // sin(x + quarters pi / 2).
 Value sine(Value x, int quarters) {
   const auto at = turned(x);
   const Value quarter = at.quarter + quarters;
-  const Value size = select((quarter & 1) == 0, sine_near_zero(at.rest), cosine_near_zero(at.rest));
+  const Value size = select((quarter & 1) == 0, sine_near_zero(at.rest, at.low), cosine_near_zero(at.rest, at.low));
   const Value y = select((quarter & 2) == 0, size, -size);
   return select(fabs(x) < infinity(x), y, not_a_number(x));
 }
@@ -126,7 +142,7 @@ Value cos(Value x) { return sine(x, 1); }
 
 Value tan(Value x) {
   const auto at = turned(x);
-  const Value s = sine_near_zero(at.rest), c = cosine_near_zero(at.rest);
+  const Value s = sine_near_zero(at.rest, at.low), c = cosine_near_zero(at.rest, at.low);
   const Value y = select((at.quarter & 1) == 0, s, -c) / select((at.quarter & 1) == 0, c, s);
   return select(x == 0.0F, x, select(fabs(x) < infinity(x), y, not_a_number(x)));
 }

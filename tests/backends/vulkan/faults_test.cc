@@ -111,7 +111,23 @@ TEST_F(VulkanLoader, WithADriverFileThatPointsNowhereSaysSo) {
   const auto file = folder.path() / "icd.json";
   std::ofstream(file) << R"({"file_format_version": "1.0.0",
                              "ICD": {"library_path": "/nowhere/libdriver.so", "api_version": "1.3.0"}})";
-  EXPECT_EXIT(print_adapters("VK_DRIVER_FILES", file.c_str()), ::testing::ExitedWithCode(0), "no driver starts");
+  EXPECT_EXIT(print_adapters("VK_DRIVER_FILES", file.c_str()), ::testing::ExitedWithCode(0),
+              "no driver starts.*icd.json does not start: /nowhere/libdriver.so: cannot open shared object file");
+}
+
+// As NVIDIA's driver without libX11: the library is there, and one that it is linked with is not.
+TEST_F(VulkanLoader, WithADriverThatLacksALibraryNamesTheLibrary) {
+  const test::TempFolder folder;
+  const auto driver = folder.path() / "libdriver.so", needed = folder.path() / "libneeded.so",
+             file = folder.path() / "icd.json";
+  const auto link = fmt::format(
+      "cc -shared -x c /dev/null -o {1} && cc -shared -x c /dev/null -x none -Wl,--no-as-needed {1} -o "
+      "{0} && rm {1}",
+      driver.string(), needed.string());
+  if (std::system(link.c_str()) != 0) GTEST_SKIP() << "no compiler";
+  std::ofstream(file) << R"({"ICD": {"library_path": "./libdriver.so", "api_version": "1.3.0"}})";
+  EXPECT_EXIT(print_adapters("VK_DRIVER_FILES", file.c_str()), ::testing::ExitedWithCode(0),
+              "icd.json does not start: .*libneeded.so: cannot open shared object file");
 }
 
 TEST_F(VulkanFaults, ADriverOfVulkan12IsNamedWithItsVersion) {

@@ -144,22 +144,46 @@ class Run {
 
 }  // namespace
 
-Result<InterpretedRun> run_interpreted(const ir::Program& program, std::span<const reference::Tensor> inputs,
-                                       const reference::Bindings& bindings, const compile::DeviceFacts& facts,
-                                       bool fusion, ThreadOrder order) {
+namespace {
+
+struct LoweredProgram {
+  ir::Program program;  // simplified
+  compile::Lowered lowered;
+};
+
+Result<LoweredProgram> lower(const ir::Program& program, const compile::DeviceFacts& facts, bool fusion) {
   const compile::Supports supports = [](const ir::Op& op, std::span<const ir::TensorType* const>) -> Status {
     return compile::kernels::has_kernels(op) ? ok_status() : unimplemented(std::string(ir::name(op)));
   };
   BURN_TRY(const auto whole, compile::decompose(std::make_shared<const ir::Program>(program), supports));
-  const auto simple = compile::simplify(*whole, true);
+  auto simple = compile::simplify(*whole, true);
+  const auto is_f64 = [](const auto& one) { return one.type.dtype == ir::DType::f64; };
+  if (!facts.has_f64 && (std::ranges::any_of(simple.inputs, is_f64) || std::ranges::any_of(simple.values, is_f64)))
+    return unimplemented("the device has no f64");
   compile::PlanOptions options;
   options.fusion = fusion;
   options.epilogues = fusion;
   const auto plan = compile::make_plan(simple, options);
   compile::GroupMemo memo;
   compile::kernels::KernelTarget target(facts, memo);
-  BURN_TRY(const auto lowered, compile::lower_program(target, simple, plan));
+  BURN_TRY(auto lowered, compile::lower_program(target, simple, plan));
+  return LoweredProgram{std::move(simple), std::move(lowered)};
+}
 
+}  // namespace
+
+Result<std::vector<KernelPtr>> kernels_of(const ir::Program& program, const compile::DeviceFacts& facts, bool fusion) {
+  BURN_TRY(const auto made, lower(program, facts, fusion));
+  std::vector<KernelPtr> kernels;
+  for (const auto& source : made.lowered.sources) kernels.push_back(source.kernel);
+  return kernels;
+}
+
+Result<InterpretedRun> run_interpreted(const ir::Program& program, std::span<const reference::Tensor> inputs,
+                                       const reference::Bindings& bindings, const compile::DeviceFacts& facts,
+                                       bool fusion, ThreadOrder order) {
+  BURN_TRY(const auto made, lower(program, facts, fusion));
+  const auto& [simple, lowered] = made;
   InterpretedRun result;
   for (const auto& source : lowered.sources) result.kernels.push_back(source.kernel);
   Run run(lowered, simple, inputs, bindings, facts);

@@ -14,9 +14,15 @@
 
 namespace burn::testing {
 
+using KernelPtr = std::shared_ptr<const compile::kernel::Kernel>;
+
+// The kernels of a program for a device with these facts, each once. Errors: UNIMPLEMENTED.
+Result<std::vector<KernelPtr>> kernels_of(const ir::Program& program, const compile::DeviceFacts& facts,
+                                          bool fusion = true);
+
 struct InterpretedRun {
   std::vector<reference::Tensor> outputs;
-  std::vector<std::shared_ptr<const compile::kernel::Kernel>> kernels;  // that it launched, each once
+  std::vector<KernelPtr> kernels;  // that it launched, each once
   bool found_wrong_index = false;
 };
 

@@ -1,15 +1,12 @@
 // Every sample of every op that has kernels in the kernel language, run by the interpreter and compared with the
-// reference; and the SPIR-V of these kernels.
+// reference.
 #include "tests/ops/samples.h"
-
-#include <map>
 
 #include <gtest/gtest.h>
 
 #include "compile/codegen/kernels/lower.h"
 #include "ir/catalogue.h"
 #include "tests/compile/kernel/interpreted_device.h"
-#include "tests/compile/kernel/spirv_validator.h"
 
 namespace burn::testing {
 namespace {
@@ -33,7 +30,6 @@ class KernelSamples : public ::testing::TestWithParam<std::string> {
  protected:
   // Every `step`th sample of the op, on both kinds of device, with and without fusion, and in each order in turn.
   void check(std::size_t step) {
-    std::map<std::string, std::shared_ptr<const compile::kernel::Kernel>> kernels;
     const auto all = samples(GetParam());
     for (std::size_t n = 0; n < all.size(); n += step) {
       const auto& sample = all[n];
@@ -45,7 +41,6 @@ class KernelSamples : public ::testing::TestWithParam<std::string> {
                                          fusion, static_cast<ThreadOrder>(turn % 3));
         if (run.status().code() == StatusCode::unimplemented) continue;  // of the whole op: a device's tests say which
         ASSERT_TRUE(run.ok()) << run.status().to_string();
-        for (const auto& kernel : run->kernels) kernels.emplace(key(*kernel), kernel);
         const auto expected = reference::evaluate(sample.program, sample.inputs, sample.bindings);
         for (std::size_t i = 0; i < expected.size(); ++i)
           ASSERT_EQ(first_difference(run->outputs[i], expected[i], sample.slack, sample.cancelled), "")
@@ -53,18 +48,6 @@ class KernelSamples : public ::testing::TestWithParam<std::string> {
       } catch (const std::runtime_error& undefined) {
         FAIL() << undefined.what();
       }
-    }
-    validate_some(kernels);
-  }
-
- private:
-  static void validate_some(const std::map<std::string, std::shared_ptr<const compile::kernel::Kernel>>& kernels) {
-    constexpr std::size_t kMost = 4;  // a process for each
-    if (!has_spirv_val()) return;
-    std::size_t count = 0;
-    for (const auto& [key, kernel] : kernels) {
-      if (++count > kMost) break;
-      EXPECT_EQ(validate(*kernel, facts_of(false)), "") << text(*kernel);
     }
   }
 };

@@ -1,116 +1,37 @@
 #include "tests/compile/kernel/spirv_validator.h"
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <map>
+#include "compile/codegen/dialects/spirv.h"
+#include "tests/compile/kernel/older_matrices.h"
+
+#ifdef BURN_SPIRV_TOOLS
 #include <memory>
 
-#include <fmt/format.h>
-
-#include "compile/codegen/dialects/spirv.h"
-#include "tests/support/temp_folder.h"
+#include <spirv-tools/libspirv.h>
+#endif
 
 namespace burn::testing {
 
-namespace {
+#ifdef BURN_SPIRV_TOOLS
+bool has_spirv_val() { return true; }
 
-using Words = std::vector<std::uint32_t>;
-
-// The validator of Debian 12 knows cooperative matrices by their first extension alone: the same instructions under
-// other numbers, matrices without a use, layouts as bools. Elements of bf16 are f16 there.
-Words with_older_matrices(const Words& words) {
-  enum : std::uint32_t {
-    capability = 17,
-    extension = 10,
-    type_bool = 20,
-    type_float = 22,
-    constant_true = 41,
-    constant_false = 42,
-    function = 54,
-    type_matrix = 4456,
-    load = 4457,
-    store = 4458,
-    multiply = 4459
-  };
-  if (std::ranges::none_of(words, [](std::uint32_t word) { return (word & 0xffff) == type_matrix; })) return words;
-  Words out(words.begin(), words.begin() + 5);
-  const std::uint32_t no = out[3], yes = out[3] + 1, flag = out[3] + 2;
-  out[3] += 3;
-  std::map<std::uint32_t, std::uint32_t> numbers, layouts;  // constants; a layout as a bool
-  std::map<Words, std::uint32_t> types;                     // of matrices
-  std::map<std::uint32_t, std::uint32_t> renamed;
-  bool has_f16 = false, has_bools = false;
-  std::uint32_t bool_type = 0;
-  const auto put = [&](std::uint32_t op, const Words& operands) {
-    out.push_back(static_cast<std::uint32_t>(operands.size() + 1) << 16 | op);
-    out.insert(out.end(), operands.begin(), operands.end());
-  };
-  for (std::size_t at = 5; at < words.size(); at += words[at] >> 16) {
-    const auto op = words[at] & 0xffff;
-    Words operands(words.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                   words.begin() + static_cast<std::ptrdiff_t>(at + (words[at] >> 16)));
-    if (op == 43) numbers[operands[1]] = operands[2];
-    if (op == type_bool) bool_type = operands[0];
-    const auto layout = [&](std::size_t k) { return numbers[operands[k]] == 0 ? no : yes; };
-    if (op == capability && (operands[0] == 5116 || operands[0] == 5118)) {
-      has_f16 = has_f16 || operands[0] == 5116;
-      if (operands[0] == 5116) put(op, {9});
-    } else if (op == capability && operands[0] == 6022) {
-      put(op, {5357});
-    } else if (op == extension) {
-      const std::string name(reinterpret_cast<const char*>(operands.data()));
-      if (name.find("cooperative") == std::string::npos) continue;
-      Words text(7);
-      std::memcpy(text.data(), "SPV_NV_cooperative_matrix", 25);
-      put(op, text);
-    } else if (op == type_float && operands.size() == 3) {
-      put(op, {operands[0], operands[1]});
-    } else if (op == type_matrix) {
-      operands.pop_back();
-      const auto [known, is_new] = types.try_emplace(Words(operands.begin() + 1, operands.end()), operands[0]);
-      if (is_new) put(5358, operands);
-      renamed[operands[0]] = known->second;
-    } else if (op == load) {
-      put(5359, {renamed[operands[0]], operands[1], operands[2], operands[4], layout(3), operands[5]});
-    } else if (op == store) {
-      put(5360, {operands[0], operands[1], operands[3], layout(2), operands[4]});
-    } else if (op == multiply) {
-      put(5361, operands);
-    } else {
-      if (op == function && !has_bools) {
-        if (bool_type == 0) put(type_bool, {bool_type = flag});
-        put(constant_false, {bool_type, no});
-        put(constant_true, {bool_type, yes});
-        has_bools = true;
-      }
-      put(op, operands);
-    }
-  }
-  return out;
+std::string validate(const SpirvWords& newer) {
+  const auto words = with_older_matrices(newer);
+  const std::unique_ptr<spv_context_t, void (*)(spv_context)> context(spvContextCreate(SPV_ENV_VULKAN_1_3),
+                                                                      spvContextDestroy);
+  spv_const_binary_t binary{words.data(), words.size()};
+  spv_diagnostic found = nullptr;
+  const auto result = spvValidate(context.get(), &binary, &found);
+  const std::unique_ptr<spv_diagnostic_t, void (*)(spv_diagnostic)> diagnostic(found, spvDiagnosticDestroy);
+  if (result == SPV_SUCCESS) return "";
+  return diagnostic && diagnostic->error ? diagnostic->error : "invalid";
 }
-
-}  // namespace
-
-bool has_spirv_val() {
-  static const bool has = std::system("spirv-val --version > /dev/null 2>&1") == 0;
-  return has;
-}
+#else
+bool has_spirv_val() { return false; }
+std::string validate(const SpirvWords&) { return ""; }
+#endif
 
 std::string validate(const compile::kernel::Kernel& kernel, const compile::DeviceFacts& facts) {
-  static const test::TempFolder folder;
-  const auto path = folder.path() / "kernel.spv";
-  const auto words = with_older_matrices(compile::print_spirv(kernel, facts));
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(words.data()), static_cast<std::streamsize>(words.size() * 4));
-  const std::unique_ptr<FILE, int (*)(FILE*)> tool(
-      popen(fmt::format("spirv-val --target-env vulkan1.3 {} 2>&1", path.string()).c_str(), "r"), pclose);
-  std::string said;
-  for (std::array<char, 512> line{}; std::fgets(line.data(), line.size(), tool.get()) != nullptr;) said += line.data();
-  return said;
+  return validate(compile::print_spirv(kernel, facts));
 }
 
 }  // namespace burn::testing

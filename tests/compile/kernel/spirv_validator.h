@@ -1,6 +1,7 @@
-// SPIR-V of kernels, checked by spirv-val where it is installed.
+// SPIR-V of kernels, checked as `spirv-val --target-env vulkan1.3` does it, where SPIRV-Tools are installed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,12 @@
 
 namespace burn::testing {
 
+using SpirvWords = std::vector<std::uint32_t>;
+
 bool has_spirv_val();
 
-// What spirv-val says of the kernel's words for Vulkan 1.3; empty: nothing. Requires: has_spirv_val().
+// What the validator says of a module for Vulkan 1.3; empty: nothing. Requires: has_spirv_val().
+std::string validate(const SpirvWords& words);
 std::string validate(const compile::kernel::Kernel& kernel, const compile::DeviceFacts& facts);
 
 }  // namespace burn::testing
