@@ -16,13 +16,16 @@ constexpr int kInPack = 8;  // elements of 16 bytes
 constexpr int kDepth = 32;  // that a block loads at once
 // Rows and columns of a block; a subgroup of 32 threads has 64 x 32 of the largest one, 32 x 32 of the others.
 constexpr int kSubgroup = 32;
-constexpr BlockTile tile_of(int rows, int columns, int rows_each, int columns_each) {
-  const int subgroups = rows / rows_each * (columns / columns_each) / kSubgroup;
-  constexpr int kSides = 2;
-  const int padding = kSides * (rows + columns) * kInPack * 2;  // bytes
-  return {rows, columns, kDepth, rows_each, columns_each, kSides, padding + subgroups * kSize * kSize * 4};
+constexpr int kSides = 2;
+
+BlockTile tile_of(int rows, int columns, int rows_each, int columns_each) {
+  const std::int64_t subgroups = std::int64_t{rows} / rows_each * (columns / columns_each) / kSubgroup;
+  BlockTile tile{rows, columns, kDepth, rows_each, columns_each, kSides, 0};
+  const std::int64_t lines = std::int64_t{kSides} * (rows + columns);
+  const std::int64_t bytes = lines * (kDepth + kInPack) * 2 + subgroups * kSize * kSize * 4;
+  tile.more_shared_bytes = bytes - tile.shared_bytes(2);  // whose padding is another one
+  return tile;
 }
-constexpr BlockTile kTiles[] = {tile_of(128, 128, 8, 8), tile_of(64, 128, 8, 4), tile_of(64, 64, 8, 4)};
 
 // How the subgroups of a block share its tile.
 struct Subgroups {
@@ -132,7 +135,8 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
   const Factor first{operands.a, rows, a.row, a.column}, second{operands.b, columns, b.column, b.row};
   constexpr std::int64_t kLeast = 16;
   if (std::min({rows, columns, depth}) < kLeast || !first.is_whole(depth) || !second.is_whole(depth)) return false;
-  const auto grid = BlockGrid::choose_of(kTiles, facts, 2, rows, columns, depth, operands.batch().count);
+  static const BlockTile tiles[] = {tile_of(128, 128, 8, 8), tile_of(64, 128, 8, 4), tile_of(64, 64, 8, 4)};
+  const auto grid = BlockGrid::choose_of(tiles, facts, 2, rows, columns, depth, operands.batch().count);
   if (!grid) return false;
 
   std::optional<View> parts;
