@@ -108,11 +108,13 @@ std::int64_t BlockTile::shared_bytes(std::int64_t bytes_of_element) const {
 }
 
 std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
-                                           std::int64_t columns, std::int64_t depth, std::int64_t groups) {
+                                           std::int64_t columns, std::int64_t depth, std::int64_t groups,
+                                           std::span<const BlockTile> tiles) {
   constexpr std::int64_t kMostRounds = 60000;  // of a thread's own loop over the depth
   if (ir::is_bool(type) || std::min({rows, columns, depth, groups}) == 0) return {};
   if (facts.has_slow_barriers && !(facts.has_limited_loops && depth > kMostRounds)) return {};
-  return choose_of(kTiles, facts, static_cast<std::int64_t>(ir::size_of(type)), rows, columns, depth, groups);
+  if (tiles.empty()) tiles = kTiles;
+  return choose_of(tiles, facts, static_cast<std::int64_t>(ir::size_of(type)), rows, columns, depth, groups);
 }
 
 std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,

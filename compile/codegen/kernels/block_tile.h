@@ -37,10 +37,11 @@ struct BlockGrid {
   std::int64_t threads() const { return blocks() * tile.threads(); }
 
   // The largest tile that gives each multiprocessor a block, with a long depth split; else the smallest, with the depth
-  // split as far as is worth it. None where barriers are slow, but for
-  // what a driver's loops would cut short.
+  // split as far as is worth it. None where barriers are slow, but for what a driver's loops would cut short. Of these
+  // tiles, the largest first; none: of those for products.
   static std::optional<BlockGrid> choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
-                                         std::int64_t columns, std::int64_t depth, std::int64_t groups);
+                                         std::int64_t columns, std::int64_t depth, std::int64_t groups,
+                                         std::span<const BlockTile> tiles = {});
   // Of these tiles, the largest first. None where none fits the device.
   static std::optional<BlockGrid> choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
                                             std::int64_t bytes_of_element, std::int64_t rows, std::int64_t columns,

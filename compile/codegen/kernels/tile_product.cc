@@ -13,19 +13,15 @@ using kernel::Variable;
 
 constexpr int kSize = kernel::kTileSize;
 constexpr int kInPack = 8;  // elements of 16 bytes
-constexpr int kDepth = 32;  // that a block loads at once
+constexpr int kDepth = 64;  // that a block loads at once
 // Rows and columns of a block; a subgroup of 32 threads has 64 x 32 of the largest one, 32 x 32 of the others.
 constexpr int kSubgroup = 32;
-constexpr int kSides = 2;
-
-BlockTile tile_of(int rows, int columns, int rows_each, int columns_each) {
-  const std::int64_t subgroups = std::int64_t{rows} / rows_each * (columns / columns_each) / kSubgroup;
-  BlockTile tile{rows, columns, kDepth, rows_each, columns_each, kSides, 0};
-  const std::int64_t lines = std::int64_t{kSides} * (rows + columns);
-  const std::int64_t bytes = lines * (kDepth + kInPack) * 2 + subgroups * kSize * kSize * 4;
-  tile.more_shared_bytes = bytes - tile.shared_bytes(2);  // whose padding is another one
-  return tile;
+constexpr BlockTile tile_of(int rows, int columns, int rows_each, int columns_each) {
+  const int subgroups = rows / rows_each * (columns / columns_each) / kSubgroup;
+  const int padding = (rows + columns) * kInPack * 2;  // bytes
+  return {rows, columns, kDepth, rows_each, columns_each, 1, padding + subgroups * kSize * kSize * 4};
 }
+constexpr BlockTile kTiles[] = {tile_of(128, 128, 8, 8), tile_of(64, 128, 8, 4), tile_of(64, 64, 8, 4)};
 
 // How the subgroups of a block share its tile.
 struct Subgroups {
@@ -63,17 +59,16 @@ class PackLoader {
       : writer_(writer), has_depth_contiguous_(factor.has_depth_contiguous()), from_(from) {
     const int in_line = (has_depth_contiguous_ ? kDepth : lines) / kInPack;  // packs
     pitch_ = (in_line + 1) * 4;                                              // words; 16 bytes more: other banks
-    size_ = pitch_ * (has_depth_contiguous_ ? lines : kDepth);
-    shared_ = writer.shared(ir::DType::u32, std::int64_t{2} * size_);
+    shared_ = writer.shared(ir::DType::u32, std::int64_t{pitch_} * (has_depth_contiguous_ ? lines : kDepth));
     const int count = lines * kDepth / kInPack / tile.threads();
-    const Value thread = writer.thread(), line_step = arguments.number(factor.line_step);
-    const Value last = arguments.number(factor.lines - (has_depth_contiguous_ ? 1 : kInPack));
+    const Value thread = writer.thread();
     for (int i = 0; i < count; ++i) {
       const Value pack = thread + i * tile.threads(), line = pack / in_line, piece = pack - line * in_line;
       const Value across = to(arguments.index(), piece) * kInPack, down = to(arguments.index(), line);
       Pack one;
+      const Value last = arguments.number(factor.lines - (has_depth_contiguous_ ? 1 : kInPack));
       const Value of_line = least(first + (has_depth_contiguous_ ? down : across), last);
-      one.begin = begin + (factor.line_step == 1 ? of_line : of_line * line_step);
+      one.begin = begin + (factor.line_step == 1 ? of_line : of_line * arguments.number(factor.line_step));
       one.depth = has_depth_contiguous_ ? across : down;
       one.place = line * pitch_ + piece * 4;
       for (auto& word : one.staged) word = writer.variable(writer.index(0));
@@ -91,18 +86,17 @@ class PackLoader {
       for (std::size_t k = 0; k < words.size(); ++k) pack.staged[k].set(select(is_inside, words[k], 0));
     }
   }
-  // Into one of the two halves of the shared array: side 0 or 1.
-  void put(Value side) {
+  void put() {
     for (const auto& pack : packs_) {
       std::array<Value, 4> words;
       for (std::size_t k = 0; k < words.size(); ++k) words[k] = pack.staged[k].get();
-      writer_.store_pack(shared_, side * size_ + pack.place, words);
+      writer_.store_pack(shared_, pack.place, words);
     }
   }
 
   // The tile of the lines from `line` on, and of the depths from `depth` on.
-  Value tile(ir::DType type, bool is_second, Value side, Value line, int depth) {
-    const Value index = side * size_ + (has_depth_contiguous_ ? line * pitch_ + depth / 2 : line / 2 + depth * pitch_);
+  Value tile(ir::DType type, bool is_second, Value line, int depth) {
+    const Value index = has_depth_contiguous_ ? line * pitch_ + depth / 2 : line / 2 + depth * pitch_;
     // Lines in memory are rows of the first factor where its depth is contiguous, and columns of the second one.
     return writer_.tile_load(type, {is_second, has_depth_contiguous_ == is_second, shared_.array}, index,
                              writer_.index(pitch_));
@@ -118,7 +112,7 @@ class PackLoader {
   bool has_depth_contiguous_;
   kernel::Memory from_;
   kernel::Shared shared_;
-  int pitch_ = 0, size_ = 0;  // words
+  int pitch_ = 0;
   Value depth_step_;
   std::vector<Pack> packs_;
 };
@@ -135,8 +129,7 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
   const Factor first{operands.a, rows, a.row, a.column}, second{operands.b, columns, b.column, b.row};
   constexpr std::int64_t kLeast = 16;
   if (std::min({rows, columns, depth}) < kLeast || !first.is_whole(depth) || !second.is_whole(depth)) return false;
-  static const BlockTile tiles[] = {tile_of(128, 128, 8, 8), tile_of(64, 128, 8, 4), tile_of(64, 64, 8, 4)};
-  const auto grid = BlockGrid::choose_of(tiles, facts, 2, rows, columns, depth, operands.batch().count);
+  const auto grid = BlockGrid::choose_of(kTiles, facts, 2, rows, columns, depth, operands.batch().count);
   if (!grid) return false;
 
   std::optional<View> parts;
@@ -158,77 +151,53 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
     const Value thread = writer.thread(), subgroup = thread / kSubgroup, lane = thread % kSubgroup;
     const Value row = subgroup / subgroups.across * (subgroups.rows * kSize);
     const Value column = subgroup % subgroups.across * (subgroups.columns * kSize);
-    std::vector<std::vector<Value>> sums(static_cast<std::size_t>(subgroups.rows));
-    for (auto& of_row : sums) {
-      for (int j = 0; j < subgroups.columns; ++j) of_row.push_back(writer.tile_sums());
-    }
+    std::vector<Value> sums;
+    for (int i = 0; i < subgroups.rows * subgroups.columns; ++i) sums.push_back(writer.tile_sums());
 
     // What the next step needs is on its way from memory while this one computes.
     const auto fetch = [&](Value at) {
       of_rows.fetch(at, place.begin, place.end);
       of_columns.fetch(at, place.begin, place.end);
     };
-    const auto put = [&](Value side) {
-      of_rows.put(side);
-      of_columns.put(side);
-      writer.barrier();
-    };
-    // While some threads still read one side, others write the other one: a barrier for each step is enough.
-    const auto side = writer.variable(writer.index(0));
     fetch(place.begin);
-    put(writer.index(0));
     writer.loop(place.begin, place.end, arguments.constant(kDepth), [&](Value at) {
-      const Value now = side.get();
+      of_rows.put();
+      of_columns.put();
+      writer.barrier();
       fetch(at + kDepth);
       for (int k = 0; k < kDepth; k += kSize) {
-        Values lefts;
-        lefts.reserve(sums.size());
-        for (int i = 0; i < subgroups.rows; ++i) lefts.push_back(of_rows.tile(type, false, now, row + i * kSize, k));
+        std::vector<Value> lefts;
+        for (int i = 0; i < subgroups.rows; ++i) lefts.push_back(of_rows.tile(type, false, row + i * kSize, k));
         for (int j = 0; j < subgroups.columns; ++j) {
-          const Value right = of_columns.tile(type, true, now, column + j * kSize, k);
+          const Value right = of_columns.tile(type, true, column + j * kSize, k);
           for (int i = 0; i < subgroups.rows; ++i)
-            writer.tile_multiply(sums[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)],
+            writer.tile_multiply(sums[static_cast<std::size_t>(i * subgroups.columns + j)],
                                  lefts[static_cast<std::size_t>(i)], right);
         }
       }
-      const Value next = writer.index(1) - now;
-      put(next);
-      side.set(next);
+      writer.barrier();
     });
 
     const Value all_rows = arguments.number(rows), all_columns = arguments.number(columns);
     const Value begin = subgroup * (kSize * kSize);
-    const Value stack = parts ? place.part * arguments.number(grid->groups) + place.group : place.group;
-    const bool in_packs = parts ? columns % kInPack == 0 : ProductResult::takes_packs(operands, kInPack);
-    const auto place_in = [&](Value begin_of, Value tile, Value within) {
-      return begin_of + to(arguments.index(), tile + within);
-    };
-    const auto store = [&](Value at_row, Value at_column, Value at) {
-      const Value in_parts = (stack * all_rows + at_row) * all_columns + at_column;
-      if (!in_packs) {
-        const Value sum = writer.load(scratch, at);
-        return parts ? writer.store(into, in_parts, sum) : result->store(begins, at_row, at_column, sum);
-      }
-      Values all;
-      for (int k = 0; k < kInPack; k += 4) {
-        for (const auto sum : writer.load_pack(scratch, at + k)) all.push_back(sum);
-      }
-      if (!parts) return result->store(begins, at_row, at_column, all);
-      for (std::size_t k = 0; k < all.size(); k += 4)
-        writer.store(into, in_parts + static_cast<std::int64_t>(k), std::span(all).subspan(k, 4));
-    };
     for (int i = 0; i < subgroups.rows; ++i) {
       for (int j = 0; j < subgroups.columns; ++j) {
         writer.tile_store(scratch, begin, writer.index(kSize),
-                          sums[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
+                          sums[static_cast<std::size_t>(i * subgroups.columns + j)]);
         writer.barrier();
-        // A thread has eight columns of a row, or every 32nd element.
-        const int count = in_packs ? kInPack : 1;
-        for (int e = 0; e < kSize * kSize; e += kSubgroup * count) {
-          const Value element = lane * count + e;
+        for (int e = 0; e < kSize * kSize; e += kSubgroup) {
+          const Value element = lane + e;
+          const auto place_in = [&](Value begin_of, Value tile, Value within) {
+            return begin_of + to(arguments.index(), tile + within);
+          };
           const Value at_row = place_in(place.first_row, row + i * kSize, element / kSize);
           const Value at_column = place_in(place.first_column, column + j * kSize, element % kSize);
-          writer.when(at_row < all_rows && at_column < all_columns, [&] { store(at_row, at_column, begin + element); });
+          writer.when(at_row < all_rows && at_column < all_columns, [&] {
+            const Value sum = writer.load(scratch, begin + element);
+            if (!parts) return result->store(begins, at_row, at_column, sum);
+            const Value stack = place.part * arguments.number(grid->groups) + place.group;
+            writer.store(into, (stack * all_rows + at_row) * all_columns + at_column, sum);
+          });
         }
         writer.barrier();
       }
