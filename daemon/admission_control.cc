@@ -84,6 +84,7 @@ Result<net::Permit> AdmissionControl::admit(const std::string& token, const std:
 
 Result<net::Admission> AdmissionControl::admit(const std::string& token, const net::Caller& caller) const {
   BURN_TRY(auto identity, identify(token, caller.security));
+  if (is_draining_) return unavailable("the server is draining: it takes no new sessions, and ends");
   if (!net::has_memory_for_connection()) return resource_exhausted("the worker has no memory for another session");
   net::Admission admission{.identity = std::move(identity)};
   BURN_TRY(auto permit, sessions_->take(net::Peer::of(caller.address)));

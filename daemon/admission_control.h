@@ -1,6 +1,7 @@
 // Which clients get a session: those that authenticate, as long as the limits on sessions leave room for one.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -49,9 +50,14 @@ class AdmissionControl {
   Status authenticate(const std::string& token) const { return identify(token, {}).status(); }
   // A permit for a session of `peer` (as Channel::peer() names it), counted until its last copy is dropped; a session
   // holds it until its memory is free.
-  // Errors: identify()'s; RESOURCE_EXHAUSTED when a limit is reached or the process has no memory for a session.
+  // Errors: identify()'s; UNAVAILABLE after begin_drain(); RESOURCE_EXHAUSTED when a limit is reached or the process
+  // has no memory for a session.
   Result<net::Permit> admit(const std::string& token, const std::string& peer) const;
   Result<net::Admission> admit(const std::string& token, const net::Caller& caller) const;
+
+  // New sessions are refused from now on, with UNAVAILABLE, as the server is to end.
+  void begin_drain() { is_draining_ = true; }
+  bool is_draining() const { return is_draining_; }
 
   Tokens& tokens() { return tokens_; }
   const Tenants& tenants() const { return tenants_; }
@@ -64,6 +70,7 @@ class AdmissionControl {
   Tokens tokens_;
   Tenants tenants_;
   const bool requires_certificates_;
+  std::atomic<bool> is_draining_ = false;
   const std::shared_ptr<net::PermitPool> sessions_;
 };
 

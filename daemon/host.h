@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "daemon/admission_control.h"
 #include "daemon/audit_log.h"
@@ -39,6 +40,10 @@ class Host : public net::SessionHost {
   Result<net::Identity> authenticate(const proto::Hello& hello, const net::Caller& caller) override;
   // Errors: also PERMISSION_DENIED for a device that is not the tenant's.
   Result<net::Admission> admit(const proto::Hello& hello, const net::Caller& caller) override;
+  bool is_draining() const override { return admission_->is_draining(); }
+  std::vector<std::string> advertised() const override { return advertised_; }
+  // Before the service starts.
+  void set_advertised(std::vector<std::string> urls) { advertised_ = std::move(urls); }
   // Null: events are not kept. Before the service starts.
   void set_audit_log(std::shared_ptr<AuditLog> log, bool is_required) {
     audit_log_ = std::move(log);
@@ -79,6 +84,7 @@ class Host : public net::SessionHost {
   const std::shared_ptr<AdmissionControl> admission_;
   std::shared_ptr<AuditLog> audit_log_;
   std::atomic<bool> requires_audit_ = false;
+  std::vector<std::string> advertised_;
   SessionCounters counters_;
   LogThrottle unauthenticated_{kMaxLines, kLinePeriod};
 };

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/fork.h"
 #include "daemon/certificate_log.h"
@@ -15,6 +17,7 @@
 #include "daemon/periodic_thread.h"
 #include "daemon/resource_limits.h"
 #include "daemon/session_reaper.h"
+#include "net/dial/connect.h"
 #include "net/listen/listener.h"
 #include "net/tls/identity.h"
 
@@ -30,6 +33,18 @@ constexpr std::string_view kShuttingDown = "the server is shutting down";
 std::uint32_t count_forks() {
   watch_forks();
   return fork_count();
+}
+
+Status check_advertised(const std::vector<std::string>& urls) {
+  for (const auto& url : urls) {
+    const auto endpoint = net::parse_url(url);
+    if (!endpoint.ok()) return endpoint.status().with_context("--advertise");
+    const bool is_tcp =
+        endpoint->scheme == net::Endpoint::Scheme::websocket || endpoint->scheme == net::Endpoint::Scheme::grpc;
+    if (!is_tcp || endpoint->device != 0 || !endpoint->device_name.empty())
+      return invalid_argument(fmt::format("--advertise {}: a server is HOST:PORT, without a path", url));
+  }
+  return {};
 }
 
 }  // namespace
@@ -53,6 +68,8 @@ struct Service::Parts {
 
 Service::Service(const ServiceOptions& options, std::shared_ptr<Host> host)
     : options_(options), host_(std::move(host)), forks_(count_forks()), drain_timeout_(options.drain_timeout) {
+  throw_if_error(check_advertised(options_.advertise));
+  host_->set_advertised(options_.advertise);
   credentials_seen_ = stamp_credentials();
   throw_if_error(host_->admission().reload());
   if (!options_.audit_log.empty()) {
@@ -207,11 +224,15 @@ void Service::stop() {
   auto& parts = *parts_;
   const std::lock_guard stopping{parts.stopping};
   if (std::exchange(parts.is_stopped, true)) return;
+  const Drain drain{std::chrono::steady_clock::now() + drain_timeout()};
+  host_->admission().begin_drain();
+  for (const auto& listener : parts.listeners) listener->begin_drain();
+  drain.wait_for_notified(parts.acceptor, host_->leases());
   for (const auto& listener : parts.listeners) listener->stop_accepting();
   parts.acceptor.stop();
-  const Drain drain{parts.acceptor.open()};
-  drain.wait_for_answers(drain_timeout());
-  drain.close(unavailable(std::string{kShuttingDown}));
+  const auto connections = parts.acceptor.open();
+  drain.wait_for_answers(connections);
+  Drain::close(connections, unavailable(std::string{kShuttingDown}));
   parts.acceptor.wait_until_empty(kCloseTimeout);
   parts.listeners.clear();  // ends the connections that are left
   SessionReaper::dispose(host_->leases().take_all(), net::SessionEnd::drain, kShuttingDown, *host_);

@@ -29,9 +29,9 @@ inline constexpr std::size_t kTransports = 4;
 class Service {
  public:
   // Reads the files of host->admission(), opens the audit log, starts the service's threads and listens.
-  // Throws Error: as ServerTls::open(); UNAVAILABLE for an address in use; INVALID_ARGUMENT for an address that makes
-  // no sense, or for none at all; FAILED_PRECONDITION for an address that other machines can reach, without a token
-  // file or `insecure`; as Tokens::reload().
+  // Throws Error: INVALID_ARGUMENT for an advertised URL that is none of TCP; as ServerTls::open(); UNAVAILABLE for an
+  // address in use; INVALID_ARGUMENT for an address that makes no sense, or for none at all; FAILED_PRECONDITION for an
+  // address that other machines can reach, without a token file or `insecure`; as Tokens::reload().
   Service(const ServiceOptions& options, std::shared_ptr<Host> host);
   // stop(). In a child of fork(), which has none of its threads, does nothing.
   ~Service();
@@ -76,9 +76,9 @@ class Service {
   bool is_stuck(std::chrono::steady_clock::time_point now) const;
   static constexpr std::chrono::seconds kMaxPause{30};
 
-  // Accepts no more clients, lets what clients have sent be executed and answered for up to drain_timeout, tells them
-  // that the server is shutting down, and closes. Then waits for what is being executed, however long it takes.
-  // Idempotent. In a child of fork() does nothing.
+  // Takes no new sessions, gives clients that take notices up to drain_timeout to end theirs, lets what other clients
+  // have sent be executed and answered meanwhile, tells all that the server is shutting down, and closes. Then waits
+  // for what is being executed, however long it takes. Idempotent. In a child of fork() does nothing.
   void stop();
 
  private:

@@ -19,6 +19,8 @@ struct ServiceOptions {
   std::string unix_path;       // of a unix socket for WebSocket
   std::string grpc_unix_path;  // of a unix socket for gRPC
 
+  std::vector<std::string> advertise = {};  // URLs of this very server, by which clients come back
+
   // "HOST:PORT" or "unix:PATH" of the operator's port; empty: none.
   std::string operator_address;
   std::string title = "burn 0";  // of the program, with its version, for the operator

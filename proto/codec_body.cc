@@ -19,6 +19,8 @@ using proto::from_wire;  // beside those here
 using proto::to_wire;
 
 constexpr int kMaxDevices = 256;
+constexpr std::size_t kMaxAdvertised = 16;                             // that are read: there are fewer schemes
+constexpr std::chrono::milliseconds kMaxLeft{std::uint64_t{1} << 40};  // leaves room to count in
 
 template <typename Message>
 Message* make(Arena& arena) {
@@ -107,6 +109,7 @@ v1::Credit* to_wire(const Credit& credit, Arena& arena) {
 v1::Close* to_wire(const Close& close, Arena& arena) {
   auto* out = make<v1::Close>(arena);
   to_wire(close.status, out->mutable_status());
+  out->set_elsewhere(close.elsewhere);
   return out;
 }
 
@@ -128,6 +131,7 @@ v1::Welcome* to_wire(const Welcome& welcome, Arena& arena) {
   out->set_instance(welcome.info.instance);
   out->set_numerics(welcome.info.numerics);
   out->set_role(wire_text(welcome.info.role));
+  for (const auto& url : welcome.advertised) out->add_advertised(wire_text(url));
   if (const auto& resumed = welcome.resumed) {
     auto* wire = out->mutable_resumed();
     wire->set_received(resumed->received);
@@ -197,6 +201,15 @@ v1::StatsReport* to_wire(const StatsReport& report, Arena& arena) {
   return out;
 }
 
+v1::TakeNotices* to_wire(const TakeNotices& /*ask*/, Arena& arena) { return make<v1::TakeNotices>(arena); }
+
+v1::Notice* to_wire(const Notice& notice, Arena& arena) {
+  auto* out = make<v1::Notice>(arena);
+  out->set_kind(static_cast<std::uint32_t>(notice.kind));
+  out->set_milliseconds(static_cast<std::uint64_t>(std::max<std::int64_t>(notice.left.count(), 0)));
+  return out;
+}
+
 // --- from the wire ---------------------------------------------------------------------------------------------------
 
 template <typename T>
@@ -252,7 +265,7 @@ Result<Body> from_wire(const v1::Sync& sync) { return Body{Sync{sync.request(), 
 Result<Body> from_wire(const v1::Credit& credit) {
   return Body{Credit{credit.bytes(), credit.answers(), credit.downloads()}};
 }
-Result<Body> from_wire(const v1::Close& close) { return Body{Close{from_wire(close.status())}}; }
+Result<Body> from_wire(const v1::Close& close) { return Body{Close{from_wire(close.status()), close.elsewhere()}}; }
 
 Result<Body> from_wire(const v1::Welcome& welcome) {
   if (welcome.devices_size() > kMaxDevices) return invalid_argument(fmt::format("{} devices", welcome.devices_size()));
@@ -270,6 +283,10 @@ Result<Body> from_wire(const v1::Welcome& welcome) {
   body.info.numerics = welcome.numerics();
   body.info.role = welcome.role().substr(0, kMaxTextBytes);
   body.extensions = welcome.extensions();
+  for (const auto& url : welcome.advertised()) {
+    if (body.advertised.size() == kMaxAdvertised) break;
+    body.advertised.push_back(url.substr(0, kMaxTextBytes));
+  }
   if (welcome.has_resumed()) {
     body.resumed.emplace(Resumed{welcome.resumed().received(), welcome.resumed().executed(), {}});
     for (const auto& upload : welcome.resumed().uploads())
@@ -302,6 +319,13 @@ Result<Body> from_wire(const v1::StatsReport& report) {
                              from_wire(member.device())});
   }
   return Body{StatsReport{report.request(), from_wire(report.status()), std::move(stats)}};
+}
+
+Result<Body> from_wire(const v1::TakeNotices& /*ask*/) { return Body{TakeNotices{}}; }
+
+Result<Body> from_wire(const v1::Notice& notice) {
+  const auto left = std::min<std::uint64_t>(notice.milliseconds(), kMaxLeft.count());
+  return Body{Notice{static_cast<Notice::Kind>(notice.kind()), std::chrono::milliseconds{left}}};
 }
 
 // Not here: read_define() reads it.

@@ -142,6 +142,11 @@ struct AbortGroup {
   friend bool operator==(const AbortGroup&, const AbortGroup&) = default;
 };
 
+// The client wants to be told by Notice what the server announces; beside the queue.
+struct TakeNotices {
+  friend bool operator==(const TakeNotices&, const TakeNotices&) = default;
+};
+
 // The sender of the Chunks may have this many more bytes under way. Both directions.
 struct Credit {
   std::uint64_t bytes = 0;
@@ -152,6 +157,7 @@ struct Credit {
 // The end, said by either side; nothing follows. `status` says why (ok: done).
 struct Close {
   Status status;
+  bool elsewhere = false;  // before a welcome: another server of the same name may take the session
   friend bool operator==(const Close&, const Close&) = default;
 };
 
@@ -173,6 +179,7 @@ struct Welcome {
   std::string secret = {};          // to resume it with
   std::optional<Resumed> resumed = {};
   std::uint64_t extensions = 0;  // bit k: the server takes the verb with field number k (kExtensions of proto/verbs.h)
+  std::vector<std::string> advertised = {};  // URLs of this very server, one of each scheme
   friend bool operator==(const Welcome&, const Welcome&) = default;
 };
 
@@ -216,6 +223,14 @@ struct GroupDone {
   std::uint64_t request = 0;
   Status status;
   friend bool operator==(const GroupDone&, const GroupDone&) = default;
+};
+
+// What the server announces to clients that take notices.
+struct Notice {
+  enum class Kind : std::uint32_t { none = 0, draining = 1 };  // a newer server may say others, which are ignored
+  Kind kind = Kind::none;
+  std::chrono::milliseconds left{0};  // until the server ends the session
+  friend bool operator==(const Notice&, const Notice&) = default;
 };
 
 namespace verb {

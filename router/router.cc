@@ -64,6 +64,7 @@ RouterOptions router_options(const daemon::OptionValues& values) {
       .grpc = values.text(Option::grpc),
       .unix_path = values.text(Option::unix_path),
       .grpc_unix_path = values.text(Option::grpc_unix_path),
+      .advertise = values.list(Option::advertise),
       .operator_address = values.text(Option::operator_address),
       .title = kServerName,
       .token_file = values.text(Option::token_file),

@@ -54,6 +54,7 @@ struct ServerOptions {
   // where there is little memory.
   std::optional<std::uint64_t> plan_cache = {};
   std::uint64_t idle_memory = std::uint64_t{64} << 20;  // bytes kept for reuse while there are no sessions
+  std::vector<std::string> advertise = {};              // as daemon::ServiceOptions has it
   int session_lease = 30;  // seconds that sessions may outlive their connections, at most; 0: not at all
   int hello_seconds = 10;  // from the connection to the end of the handshake
   int drain_seconds = 5;   // for clients' work to be finished by stop()
@@ -94,9 +95,10 @@ class Server {
   // The same of ServerOptions::tls; connections that are open stay. Without TLS nothing is done.
   Status reload_certificate();
 
-  // Accepts no more clients, lets what clients have sent be executed and answered for up to drain_seconds, tells them
-  // that the server is shutting down, and closes. Waits for what is being executed, however long it takes; a program
-  // that cannot wait for that ends its process, as burn-server does. Idempotent.
+  // Takes no new sessions, gives clients that take notices up to drain_seconds to end theirs, lets what clients have
+  // sent be executed and answered, tells them that the server is shutting down, and closes. Waits for what is being
+  // executed, however long it takes; a program that cannot wait for that ends its process, as burn-server does.
+  // Idempotent.
   void stop();
 
  private:

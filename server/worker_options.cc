@@ -19,6 +19,7 @@ daemon::ServiceOptions service_options(const ServerOptions& options) {
       .grpc = options.grpc,
       .unix_path = options.unix_path,
       .grpc_unix_path = options.grpc_unix_path,
+      .advertise = options.advertise,
       .operator_address = options.operator_address,
       .title = session::kServerName,
       .token_file = options.token_file,
@@ -65,6 +66,7 @@ ServerOptions server_options(const daemon::OptionValues& values) {
   options.unix_path = values.text(Option::unix_path);
   options.grpc_unix_path = values.text(Option::grpc_unix_path);
   options.collective_address = values.text(Option::collective_address);
+  options.advertise = values.list(Option::advertise);
   options.operator_address = values.text(Option::operator_address);
   options.token_file = values.text(Option::token_file);
   options.tenant_file = values.text(Option::tenants);

@@ -21,14 +21,14 @@ struct Options {
   std::size_t workers = 2;
   double lr = 1e-3;
   std::uint64_t seed = 42;
-  bool resume = false;
+  bool resume = false, resume_if_any = false;
   std::string dashboard;  // where a page shows the training: "127.0.0.1:6006"; empty: nowhere
 
   // infer
   std::size_t index = 0;
 };
 
-enum class Ended { completed, interrupted };
+enum class Ended { completed, interrupted, drained };  // drained: the worker ends, and the training can be resumed
 
 // Trains a model, validating on the test set, and leaves it in the folder of artifacts.
 Ended train(const Options& options);

@@ -11,7 +11,9 @@
 
 namespace {
 
-constexpr int kFailed = 1, kInterrupted = 130;  // 130: what a shell says of a program that Ctrl-C ended
+constexpr int kFailed = 1;
+constexpr int kInterrupted = 130;  // what a shell says of a program that Ctrl-C ended
+constexpr int kTryAgain = 75;      // EX_TEMPFAIL: started again with --resume it goes on, on another worker
 
 void add_common(CLI::App& command, guide::Options& options) {
   command.add_option("--device", options.device, "where to compute: cpu, ws://host:port, grpc://host:port, unix:/path")
@@ -37,6 +39,8 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   train.add_option("--seed", options.seed, "of everything random")->capture_default_str();
   train.add_flag("--resume", options.resume, "go on from the last checkpoint");
+  train.add_flag("--resume-if-any", options.resume_if_any,
+                 "the same if there is a checkpoint, else from the beginning: for a program that is started again");
   train.add_option("--dashboard", options.dashboard, "show the training in a browser; at 127.0.0.1:6006 unless said")
       ->expected(0, 1)
       ->default_str("127.0.0.1:6006");
@@ -50,7 +54,15 @@ int run(int argc, char** argv) {
     guide::infer(options);
     return 0;
   }
-  return guide::train(options) == guide::Ended::interrupted ? kInterrupted : 0;
+  switch (guide::train(options)) {
+    case guide::Ended::completed:
+      return 0;
+    case guide::Ended::interrupted:
+      return kInterrupted;
+    case guide::Ended::drained:
+      return kTryAgain;
+  }
+  return kFailed;
 }
 
 }  // namespace

@@ -20,6 +20,16 @@ Tensor<1> count_right(const Net& net, const data::DataLoader<MnistBatch>& loader
   return Tensor<1>::cat(right, 0).sum();
 }
 
+// Of a training in this folder that has not been replaced since.
+bool has_checkpoint(const std::filesystem::path& artifacts) {
+  std::error_code not_there;
+  for (const auto& each : std::filesystem::directory_iterator(artifacts / "checkpoint", not_there)) {
+    const auto name = each.path().filename().string();
+    if (name == "interrupted" || name.starts_with("epoch-")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Ended train(const Options& options) {
@@ -43,7 +53,8 @@ Ended train(const Options& options) {
                       .seed(options.seed)
                       .summary();
   if (!options.dashboard.empty()) training.dashboard(options.dashboard);
-  if (options.resume) training.resume(burn::train::latest);
+  if (options.resume || (options.resume_if_any && has_checkpoint(options.artifacts)))
+    training.resume(burn::train::latest);
   Record record;
   std::future<double> right;
   const auto test = [&](const Net& net) {  // while the numbers of the last epoch are on their way
@@ -52,6 +63,7 @@ Ended train(const Options& options) {
   };
   auto net = config.init(device.autodiff());
   const auto result = training.launch(burn::train::Learner(std::move(net), optim::AdamConfig{}, options.lr), test);
+  if (result.drained()) return Ended::drained;
   if (result.interrupted()) return Ended::interrupted;
 
   config.save(options.artifacts / "net.json");

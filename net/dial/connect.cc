@@ -90,29 +90,66 @@ Result<Identity> identity_for(const Endpoint& endpoint, tls::ClientFiles files) 
   return tls::client_identity(files);
 }
 
-// gRPC would resolve names, too, but not quite like the rest of the machine.
-Result<std::shared_ptr<proto::Channel>> connect_first(const std::string& address, const Identity& identity,
-                                                      const std::shared_ptr<proto::ChannelHandler>& handler,
-                                                      Deadline deadline) {
-  BURN_TRY(const HostPort where, parse_host_port(address));
-  BURN_TRY(const std::vector<std::string> numeric, resolve(where));
-  Result<std::shared_ptr<proto::Channel>> channel = unavailable("no address");
-  for (const std::string& one : numeric) {
-    channel = connect_grpc(one, {identity, where.host}, handler, deadline);
-    if (channel.ok()) break;
-    if (Status known = explain_grpc_failure(one, {identity, where.host}, channel.status(), deadline); !known.ok())
-      channel = std::move(known);
+// Where the connection may go, in the order in which it is tried. gRPC would resolve names, too, but not quite like the
+// rest of the machine.
+Result<std::vector<std::string>> addresses_of(const HostPort& where, AddressChoice& choice) {
+  choice.dialled({});
+  auto found = resolve(where);
+  auto ordered = choice.order(found.ok() ? *found : std::vector<std::string>{});
+  if (ordered.empty()) return found.status();
+  const auto first = parse_host_port(ordered.front());  // a server may have advertised a name
+  if (const auto numeric = first.ok() ? resolve(*first) : first.status(); numeric.ok()) {
+    ordered.erase(ordered.begin());
+    ordered.insert(ordered.begin(), numeric->begin(), numeric->end());
   }
-  return channel;
+  return ordered;
+}
+
+// Calls `dial` with one address after the other until one takes the connection. Each may use its share of the time that
+// is left.
+template <typename Dial>
+auto dial_first(const std::vector<std::string>& addresses, AddressChoice& choice, Deadline deadline, const Dial& dial)
+    -> decltype(dial(std::string{}, deadline)) {
+  decltype(dial(std::string{}, deadline)) made = unavailable("no address");
+  for (std::size_t k = 0; k < addresses.size(); ++k) {
+    const auto now = std::chrono::steady_clock::now();
+    const auto share = (deadline - now) / static_cast<std::int64_t>(addresses.size() - k);
+    choice.dialled(addresses[k]);
+    made = dial(addresses[k], k + 1 == addresses.size() ? deadline : now + share);
+    if (made.ok()) break;
+  }
+  return made;
+}
+
+Result<UniqueFd> dial_websocket(const HostPort& where, AddressChoice& choice, Deadline deadline) {
+  BURN_TRY(const auto addresses, addresses_of(where, choice));
+  return dial_first(addresses, choice, deadline, [](const std::string& address, Deadline until) -> Result<UniqueFd> {
+    BURN_TRY(const HostPort numeric, parse_host_port(address));
+    return dial_tcp(numeric, until);
+  });
+}
+
+Result<std::shared_ptr<proto::Channel>> dial_grpc(const HostPort& where, const Identity& identity,
+                                                  const std::shared_ptr<proto::ChannelHandler>& handler,
+                                                  AddressChoice& choice, Deadline deadline) {
+  BURN_TRY(const auto addresses, addresses_of(where, choice));
+  const GrpcTls tls{identity, where.host};
+  return dial_first(addresses, choice, deadline, [&](const std::string& address, Deadline until) {
+    auto channel = connect_grpc(address, tls, handler, until);
+    if (channel.ok()) return channel;
+    if (Status known = explain_grpc_failure(address, tls, channel.status(), until); !known.ok())
+      channel = std::move(known);
+    return channel;
+  });
 }
 
 Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoint, const Identity& identity,
                                                          std::shared_ptr<proto::ChannelHandler> handler,
-                                                         Deadline deadline) {
+                                                         AddressChoice& addresses, Deadline deadline) {
   switch (endpoint.scheme) {
     case Endpoint::Scheme::websocket: {
       BURN_TRY(const HostPort where, parse_host_port(endpoint.address));
-      BURN_TRY(UniqueFd socket, dial_tcp(where, deadline));
+      BURN_TRY(UniqueFd socket, dial_websocket(where, addresses, deadline));
       MakeTls make_tls;
       if (identity) {
         make_tls = [identity, host = where.host](int fd) { return tls::Stream::connect(identity, host, fd); };
@@ -123,8 +160,10 @@ Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoin
       BURN_TRY(UniqueFd socket, dial_unix(endpoint.address, deadline));
       return connect_websocket(std::move(socket), "localhost", {}, std::move(handler), deadline);
     }
-    case Endpoint::Scheme::grpc:
-      return connect_first(endpoint.address, identity, handler, deadline);
+    case Endpoint::Scheme::grpc: {
+      BURN_TRY(const HostPort where, parse_host_port(endpoint.address));
+      return dial_grpc(where, identity, handler, addresses, deadline);
+    }
     case Endpoint::Scheme::grpc_unix:
       return connect_grpc("unix:" + endpoint.address, {}, std::move(handler), deadline);
   }
@@ -171,6 +210,14 @@ Result<Endpoint> parse_url(const std::string& text) {
   return endpoint;
 }
 
+std::string find_address(const std::vector<std::string>& urls, const Endpoint& endpoint) {
+  for (const auto& url : urls) {
+    const auto other = parse_url(url);
+    if (other.ok() && other->scheme == endpoint.scheme && other->has_tls == endpoint.has_tls) return other->address;
+  }
+  return {};
+}
+
 bool is_gone_for_good(const std::string& url, const Status& failure) {
   const auto endpoint = parse_url(url);
   if (!endpoint.ok() || failure.code() != StatusCode::unavailable) return false;
@@ -191,13 +238,14 @@ bool is_plain_and_far(const Endpoint& endpoint) {
 
 Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,
                                                         std::shared_ptr<proto::ChannelHandler> handler,
-                                                        std::chrono::milliseconds timeout,
-                                                        const tls::ClientFiles& tls) {
+                                                        std::chrono::milliseconds timeout, const tls::ClientFiles& tls,
+                                                        AddressChoice* addresses) {
   BURN_TRY(const Endpoint endpoint, parse_url(url));
+  AddressChoice any;
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const auto identity = identity_for(endpoint, tls);
   if (!identity.ok()) return identity.status().with_context("cannot connect to " + url);
-  auto channel = connect_endpoint(endpoint, *identity, std::move(handler), deadline);
+  auto channel = connect_endpoint(endpoint, *identity, std::move(handler), addresses ? *addresses : any, deadline);
   if (!channel.ok())
     return Status{StatusCode::unavailable, "cannot connect to " + url + ": " + one_line(channel.status().message())};
   return channel;

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
+#include "net/dial/address_choice.h"
 #include "net/tls/options.h"
 #include "proto/channel.h"
 
@@ -33,13 +35,18 @@ Result<Endpoint> parse_url(const std::string& url);
 // Connects within `timeout` and returns the open channel; blocks. `handler` may be called before this returns, and is
 // called only if it succeeds, but for its greeting(), which may be asked for more than once. Thread-safe; not to be
 // called from a handler. `tls`: for schemes that have it; a file that is not named is the environment's (BURN_TLS_CA,
-// BURN_TLS_CERT, BURN_TLS_KEY). Errors: INVALID_ARGUMENT as above, and for files of TLS that cannot be used;
+// BURN_TLS_CERT, BURN_TLS_KEY). `addresses`: which of those that the URL's name stands for is dialled; null: the first
+// that takes the connection. Errors: INVALID_ARGUMENT as above, and for files of TLS that cannot be used;
 // UNAVAILABLE
 // ("cannot connect to ws://127.0.0.1:3000: Connection refused").
 Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,
                                                         std::shared_ptr<proto::ChannelHandler> handler,
                                                         std::chrono::milliseconds timeout,
-                                                        const tls::ClientFiles& tls = {});
+                                                        const tls::ClientFiles& tls = {},
+                                                        AddressChoice* addresses = nullptr);
+
+// The one of these URLs that has the endpoint's scheme, as "HOST:PORT"; empty: there is none.
+std::string find_address(const std::vector<std::string>& urls, const Endpoint& endpoint);
 
 // Whether others may read what is said to this server: it is on another machine, as far as the URL tells, and there is
 // no TLS.

@@ -67,6 +67,7 @@ class GrpcListener final : public Listener {
 
   // The socket stays, for health checks; other calls are refused.
   void stop_accepting() override { connections_->stop(); }
+  void begin_drain() override { connections_->begin_drain(); }
 
  private:
   void hand_over(UniqueFd socket);

@@ -195,7 +195,7 @@ void Stream::read_into(GrpcTag& tag) {
 void Stream::on_asked(bool ok) {
   caller_.end_unauthenticated(false);
   if (!ok) return finish({grpc::StatusCode::INVALID_ARGUMENT, "a health check without a request"});
-  const auto status = health_of(incoming_, !calls_.parts().connections->is_stopped());
+  const auto status = health_of(incoming_, !calls_.parts().connections->is_draining());
   const bool is_check = call_->context.method() == kHealthCheck;
   if (is_check && status == ServingStatus::service_unknown)
     return finish({grpc::StatusCode::NOT_FOUND, "unknown service"});

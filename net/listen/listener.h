@@ -56,6 +56,8 @@ class Listener {
   virtual std::string url()
       const = 0;                      // "ws://127.0.0.1:3000" ("wss://" with TLS), with the port that was really bound
   virtual void stop_accepting() = 0;  // open channels live on
+  // Health checks are told that no client is taken from now on, although clients are still heard.
+  virtual void begin_drain() {}
 };
 
 // `address` is "HOST:PORT" (port 0: any free one; [::1]:3000 for IPv6). Errors: INVALID_ARGUMENT for an address that

@@ -47,9 +47,14 @@ void OpenConnections::stop() {
   stopped_ = true;
 }
 
-bool OpenConnections::is_stopped() const {
-  std::lock_guard lock(mutex_);
-  return stopped_;
+bool OpenConnections::is_draining() const {
+  const std::lock_guard lock{mutex_};
+  return stopped_ || draining_;
+}
+
+void OpenConnections::begin_drain() {
+  const std::lock_guard lock{mutex_};
+  draining_ = true;
 }
 
 // Those are dropped outside the lock: that may give a permit back.

@@ -37,7 +37,9 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
   void tick();
   // Gives no more leases,
   void stop();
-  bool is_stopped() const;
+  // Whether stop() or begin_drain() was called.
+  bool is_draining() const;
+  void begin_drain();
   // and aborts the connections that have one.
   void close(const Status& why);
 
@@ -55,7 +57,7 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, Entry> open_;
   std::uint64_t last_key_ = 0;
-  bool stopped_ = false;
+  bool stopped_ = false, draining_ = false;
 };
 
 }  // namespace burn::net

@@ -181,7 +181,8 @@ Status Conversation::dispatch(proto::Frame frame) {
           [&](const proto::Done& done) { return on_answer(requests_.on_done(done), 0); },
           [&](const proto::Chunk& chunk) { return on_chunk(chunk, frame.payload.span()); },
           [&](const proto::Credit& credit) { return on_credit(credit); },
-          [&](const proto::Close& close) { return on_close(close.status); },
+          [&](const proto::Close& close) { return on_close(close); },
+          [&](const proto::Notice& notice) { return on_notice(notice); },
           [&]<proto::Report Report>(const Report& report) { return on_report(requests_.on_report(report)); },
           [&]<typename Other>(const Other&) -> Status {
             static_assert(!proto::kVerbOf<Other>.is_from_server(), "what a server sends has a handler here");

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 
+#include "net/dial/address_choice.h"
 #include "net/remote/client_handshake.h"
 #include "net/remote/confirmation.h"
 #include "net/remote/progress.h"
@@ -47,10 +48,10 @@ class Conversation final : public proto::ChannelHandler,
                            public Watched,
                            public std::enable_shared_from_this<Conversation> {
  public:
-  // `device`: which of the server's it is about. `dial`: makes the channels. `tries_again`: if the first is lost before
-  // the welcome.
+  // `device`: which of the server's it is about. `dial`: makes the channels, to one of `addresses`, which is told what
+  // comes of them; then a session that is refused or lost before the welcome is asked for again. Null: it is not.
   Conversation(std::string url, DeviceChoice device, ChannelFactory dial, const ConnectOptions& options,
-               bool tries_again);
+               std::shared_ptr<AddressChoice> addresses);
 
   // Dials, says hello and waits for the welcome, as long as the options say.
   Status start();
@@ -92,6 +93,9 @@ class Conversation final : public proto::ChannelHandler,
   void begin_close();  // sends a Close, and does not wait
   void listen(RemoteSession::Listener listener);
 
+  // As RemoteSession has it.
+  std::optional<RemoteSession::Notice> notice();
+
   std::uint64_t op_set() const { return known_info() ? op_set_ : 0; }
   const proto::SessionInfo& info() const;        // waits for the welcome, or that none will come: then of nothing
   const proto::SessionInfo* known_info() const;  // null before
@@ -115,13 +119,14 @@ class Conversation final : public proto::ChannelHandler,
   Status dispatch(proto::Frame frame);
   bool start_connecting();
   Status on_welcome(const proto::Welcome& welcome);
-  Status on_close(const Status& why);
+  Status on_close(const proto::Close& close);
   Status on_ack(std::uint64_t seq);
   Status on_answer(Result<Completion> completion, std::size_t bytes);
   Status on_credit(const proto::Credit& credit);
   Status on_report(Result<Completion> completion);
   Status on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   Status complete(Result<Completion> completion);
+  Status on_notice(const proto::Notice& notice);
   void confirm(std::uint64_t bytes, bool at_once);
   void tell_parts_sent();
   void tell_end();
@@ -148,6 +153,7 @@ class Conversation final : public proto::ChannelHandler,
   bool start_redialling();
   void give_up(std::unique_lock<std::mutex>& lock);  // without it meanwhile
   Status acknowledged(std::uint64_t seq);
+  void take_notices();  // says so, if it is to and can be said
   bool is_waiting() const;
   Status check_known(const proto::Verb& verb) const;  // by the server, as far as is known
   Status send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload, SharedBytes upload);
@@ -158,7 +164,7 @@ class Conversation final : public proto::ChannelHandler,
   const std::string url_;
   const ChannelFactory dial_;
   const ConnectOptions options_;
-  const bool tries_again_;
+  const std::shared_ptr<AddressChoice> addresses_;
   const std::chrono::seconds answer_timeout_;  // 0: none
   proto::SessionInfo info_;                    // set by the first welcome, before is_known_; constant from then on
   std::uint64_t op_set_ = 0;                   // likewise
@@ -187,8 +193,11 @@ class Conversation final : public proto::ChannelHandler,
   bool connecting_ = true;                    // until the first welcome, or that none will come. Guarded by `mutex_`.
   bool closing_ = false;                      // close() was called. Guarded by `mutex_`.
   bool closed_ = false;                       // channel gone, every callback called. Guarded by `mutex_`.
+  std::optional<Status> refusal_;             // of this try, by a server that sends us elsewhere. Guarded by `mutex_`.
   std::optional<Status> broken_;              // why everything fails from now on. Guarded by `mutex_`.
   std::optional<Clock::time_point> left_at_;  // when close() left before the end. Guarded by `mutex_`.
+  bool takes_notices_ = false;                // notice() was asked. Guarded by `mutex_`.
+  std::optional<RemoteSession::Notice> notice_;  // the last one. Guarded by `mutex_`.
 };
 
 }  // namespace burn::net

@@ -28,11 +28,11 @@ std::chrono::seconds answer_timeout(const ConnectOptions& options) {
 }  // namespace
 
 Conversation::Conversation(std::string url, DeviceChoice device, ChannelFactory dial, const ConnectOptions& options,
-                           bool tries_again)
+                           std::shared_ptr<AddressChoice> addresses)
     : url_(std::move(url)),
       dial_(std::move(dial)),
       options_(options),
-      tries_again_(tries_again),
+      addresses_(std::move(addresses)),
       answer_timeout_(net::answer_timeout(options)),
       progress_(answer_timeout_),
       handshake_(std::move(device), options) {}
@@ -109,9 +109,13 @@ void Conversation::connect() {
     const Status tried = try_to_connect(deadline);
     std::unique_lock lock(mutex_);
     if (!connecting_) return;  // if it is lost again, another thread goes on
-    const bool may_try_again = tries_again_ && options_.lease_seconds > 0 && tried.code() == StatusCode::unavailable &&
-                               !is_gone_for_good(url_, tried);
-    if (!broken_ && (!may_try_again || pause > kLastPause || Clock::now() + pause >= deadline)) broken_ = tried;
+    if (addresses_) addresses_->refuse();
+    const bool was_sent_elsewhere = refusal_.has_value();
+    const bool may_be_lost = options_.lease_seconds > 0 && pause <= kLastPause && !is_gone_for_good(url_, tried);
+    const bool may_try_again =
+        addresses_ && tried.code() == StatusCode::unavailable && (was_sent_elsewhere || may_be_lost);
+    if (was_sent_elsewhere) pause = std::min(pause, kLastPause);
+    if (!broken_ && (!may_try_again || Clock::now() + pause >= deadline)) broken_ = tried;
     if (!broken_) changed_.wait_for(lock, pause, [&] { return broken_.has_value(); });
     if (!broken_) continue;
     give_up(lock);
@@ -169,6 +173,7 @@ Status Conversation::take_welcome(const proto::Welcome& welcome) {
   extensions_ = welcome.extensions;
   round_trip_ = handshake_.round_trip().count();
   welcome_ = true;
+  take_notices();
   send_what_fits();
   return {};
 }
@@ -179,6 +184,8 @@ void Conversation::begin(const proto::Welcome& welcome) {
   reconnector_.begin({.session = welcome.info.session, .secret = welcome.secret},
                      std::chrono::seconds{std::min(welcome.lease_seconds, options_.lease_seconds)});
   window_.open(info_.max_in_flight, info_.bulk_credit, reconnector_.can_resume());
+  if (const auto endpoint = parse_url(url_); addresses_ && endpoint.ok())
+    addresses_->settle(find_address(welcome.advertised, *endpoint));
   is_known_.store(true, std::memory_order_release);
   connecting_ = false;
 }

@@ -20,10 +20,12 @@ constexpr auto kLastAck = std::chrono::milliseconds{50};
 
 }  // namespace
 
-Status Conversation::on_close(const Status& said) {
-  const Status why = printable(said);
+Status Conversation::on_close(const proto::Close& close) {
+  const Status why = printable(close.status);
   const std::lock_guard lock(mutex_);
-  if (welcome_) {
+  if (connecting_ && addresses_ && close.elsewhere && why.code() == StatusCode::unavailable) {
+    refusal_ = unavailable(url_ + ": " + why.message());
+  } else if (welcome_) {
     broken_ = lost(url_, why.ok() ? "the server closed the session" : why.message());
   } else if (reconnector_.can_resume()) {
     broken_ = lost_for_good(

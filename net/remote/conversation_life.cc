@@ -29,7 +29,7 @@ void Conversation::on_closed(Status said) {
     channel = std::move(channel_);
     if (!broken_ && (connecting_ || reconnector_.can_resume())) {
       Status cause = why.ok() ? unavailable("the server closed it") : why;
-      if (connecting_) cause = lost(url_, cause.message());
+      if (connecting_) cause = refusal_.value_or(lost(url_, cause.message()));
       reconnector_.lose(std::move(cause), std::exchange(welcome_, false), Clock::now());
       changed_.notify_all();
       if (connecting_ || reconnector_.is_trying() || start_redialling()) return;
@@ -41,6 +41,32 @@ void Conversation::on_closed(Status said) {
   closed_ = true;
   changed_.notify_all();
 }
+
+// --- what the server announces ---------------------------------------------------------------------------------------
+
+std::optional<RemoteSession::Notice> Conversation::notice() {
+  const std::lock_guard lock(mutex_);
+  if (!takes_notices_) {
+    takes_notices_ = true;
+    take_notices();
+  }
+  return notice_;
+}
+
+void Conversation::take_notices() {
+  const bool is_known = check_known(proto::kVerbOf<proto::TakeNotices>).ok();
+  if (takes_notices_ && welcome_ && !broken_ && is_known)
+    transmit(proto::encode({0, proto::TakeNotices{}, {}}), proto::Lane::control);
+}
+
+Status Conversation::on_notice(const proto::Notice& notice) {
+  if (notice.kind != proto::Notice::Kind::draining) return {};  // of a newer version
+  const std::lock_guard lock(mutex_);
+  notice_ = RemoteSession::Notice{Clock::now() + notice.left};
+  return {};
+}
+
+// --- another connection ----------------------------------------------------------------------------------------------
 
 // The channel's thread carries the answers of every session: it must not wait for a connection.
 bool Conversation::start_redialling() {
@@ -95,6 +121,7 @@ Status Conversation::try_again(Clock::time_point deadline) {
     const std::lock_guard lock(mutex_);
     losses = reconnector_.losses();
     handshake_.restart();
+    refusal_.reset();
     channel = std::move(channel_);
   }
   channel.reset();  // nothing more comes of an earlier one

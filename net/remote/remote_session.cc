@@ -94,6 +94,7 @@ class ConversationSession final : public RemoteSession {
   void close() override { conversation_->close(); }
 
   WireStats wire_stats() const override { return conversation_->stats(); }
+  std::optional<Notice> notice() override { return conversation_->notice(); }
   std::uint64_t op_set() const override { return conversation_->op_set(); }
   Status define_encoded(proto::ProgramId id, SharedBytes program, std::vector<proto::ProgramId> forget) override {
     return conversation_->send(
@@ -152,8 +153,9 @@ DeviceChoice device_of(const Endpoint& endpoint, const ConnectOptions& options) 
 }
 
 Result<std::unique_ptr<RemoteSession>> open(const ChannelFactory& factory, const std::string& url, DeviceChoice device,
-                                            const ConnectOptions& options, bool tries_again) {
-  const auto conversation = std::make_shared<Conversation>(url, std::move(device), factory, options, tries_again);
+                                            const ConnectOptions& options, std::shared_ptr<AddressChoice> addresses) {
+  const auto conversation =
+      std::make_shared<Conversation>(url, std::move(device), factory, options, std::move(addresses));
   auto session = std::make_unique<ConversationSession>(conversation);  // closes without a welcome
   BURN_RETURN_IF_ERROR(conversation->start());
   return std::unique_ptr<RemoteSession>(std::move(session));
@@ -164,19 +166,20 @@ Result<std::unique_ptr<RemoteSession>> open(const ChannelFactory& factory, const
 Result<std::unique_ptr<RemoteSession>> connect_over(const ChannelFactory& factory, const std::string& url,
                                                     const ConnectOptions& options) {
   const auto endpoint = parse_url(url);  // a factory may know URLs of its own, which name no device
-  return open(factory, url, endpoint.ok() ? device_of(*endpoint, options) : DeviceChoice{}, options, false);
+  return open(factory, url, endpoint.ok() ? device_of(*endpoint, options) : DeviceChoice{}, options, nullptr);
 }
 
 Result<std::unique_ptr<RemoteSession>> connect(const std::string& url, const ConnectOptions& options) {
   BURN_TRY(const Endpoint endpoint, parse_url(url));
-  const auto factory = [url, tls = options.tls](std::shared_ptr<proto::ChannelHandler> handler,
-                                                std::chrono::milliseconds timeout) {
-    return connect_channel(url, std::move(handler), timeout, tls);
+  const auto addresses = std::make_shared<AddressChoice>();
+  const auto factory = [url, tls = options.tls, addresses](std::shared_ptr<proto::ChannelHandler> handler,
+                                                           std::chrono::milliseconds timeout) {
+    return connect_channel(url, std::move(handler), timeout, tls, addresses.get());
   };
   ConnectOptions with_token = options;
   if (options.token.empty()) with_token.token = setting(Setting::token);
   if (!with_token.token.empty()) BURN_RETURN_IF_ERROR(check_token_is_safe(url, endpoint));
-  return open(factory, url, device_of(endpoint, options), with_token, true);
+  return open(factory, url, device_of(endpoint, options), with_token, addresses);
 }
 
 }  // namespace burn::net

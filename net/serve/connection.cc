@@ -56,6 +56,12 @@ bool Connection::is_idle() const {
   return (!is_welcome_ || conversation_->is_idle()) && (!channel || channel->queued_bytes() == 0);
 }
 
+void Connection::announce_end(std::chrono::steady_clock::time_point end) {
+  if (is_welcome_ && !has_announced_end_.exchange(true)) conversation_->announce_end(end);
+}
+
+bool Connection::takes_notices() const { return is_welcome_ && !has_ended_ && conversation_->takes_notices(); }
+
 void Connection::drain() {
   is_draining_ = true;
   if (is_welcome_) conversation_->drain();
@@ -65,7 +71,8 @@ void Connection::end(const Status& why) {
   if (has_ended_.exchange(true)) return;
   tell_host_end(why, why.code() == StatusCode::unavailable ? SessionEnd::drain : SessionEnd::rule);
   if (const auto channel = this->channel()) {
-    channel->send(proto::encode({0, proto::Close{why}, {}}), proto::Lane::control);
+    const bool elsewhere = !is_welcome_ && host_->is_draining() && why.code() == StatusCode::unavailable;
+    channel->send(proto::encode({0, proto::Close{why, elsewhere}, {}}), proto::Lane::control);
     channel->close();
   }
   end_session();

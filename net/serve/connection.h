@@ -44,6 +44,10 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
   void supersede() override;
   // Takes no further work; what has come is still executed and answered.
   void drain();
+  // Has the session's client told once that the server ends the session at `end`, if it takes notices. Without a
+  // session nothing is done.
+  void announce_end(std::chrono::steady_clock::time_point end);
+  bool takes_notices() const;  // the client of its session; false before the handshake is done, and at the end
   // Whether all that has come is executed.
   bool is_caught_up() const;
   // Whether also the answers are sent.
@@ -84,7 +88,7 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
   // Set by the channel's thread in the handshake, before is_welcome_; other threads read it after that.
   std::shared_ptr<ServedConversation> conversation_;
   std::atomic<bool> is_welcome_ = false, is_draining_ = false, has_ended_ = false, is_superseded_ = false,
-                    has_told_end_ = false;
+                    has_told_end_ = false, has_announced_end_ = false;
 };
 
 // A line for the operator: what the session has done, and why it is over.

@@ -55,6 +55,7 @@ proto::Welcome Handshake::welcome(const ServedConversation& conversation) const 
   welcome.lease_seconds = static_cast<std::uint32_t>(terms.lease.count());
   welcome.secret = terms.secret;
   welcome.extensions = proto::kExtensions;
+  welcome.advertised = host_.advertised();
   return welcome;
 }
 

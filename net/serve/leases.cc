@@ -116,6 +116,14 @@ std::vector<std::shared_ptr<ServedConversation>> Leases::take_all() {
   return taken;
 }
 
+bool Leases::have_lost_with_notices() const {
+  const std::lock_guard lock{mutex_};
+  return std::ranges::any_of(by_name_, [](const auto& entry) {
+    const auto& conversation = *entry.second;
+    return conversation.takes_notices() && conversation.lost_at() && !conversation.is_over();
+  });
+}
+
 Leases::Counts Leases::counts() const {
   const std::lock_guard lock{mutex_};
   Counts all{resumes_, duplicates_};

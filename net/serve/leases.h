@@ -46,6 +46,9 @@ class Leases {
   std::vector<std::shared_ptr<ServedConversation>> take_lost_if(const std::function<bool(const std::string&)>& is_gone);
   std::vector<std::shared_ptr<ServedConversation>> take_all();
 
+  // Whether a session waits for its client to come back that takes notices.
+  bool have_lost_with_notices() const;
+
   struct Counts {
     std::uint64_t resumes = 0, duplicates = 0;  // of sessions that have ended, too
     std::size_t lost = 0;                       // sessions without a connection now

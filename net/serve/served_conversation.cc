@@ -113,6 +113,25 @@ void ServedConversation::dispose() {
   answers_.clear();
 }
 
+void ServedConversation::announce_end(Clock::time_point end) {
+  {
+    const std::lock_guard lock{linking_};
+    announced_end_ = end;
+  }
+  if (takes_notices_) check(tell_end());
+}
+
+Status ServedConversation::tell_end() {
+  std::optional<Clock::time_point> end;
+  {
+    const std::lock_guard lock{linking_};
+    end = announced_end_;
+  }
+  if (!end) return {};
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end - Clock::now());
+  return answers_.tell(proto::Notice{proto::Notice::Kind::draining, left});
+}
+
 bool ServedConversation::is_idle() const { return is_caught_up() && unanswered_ == 0 && answers_.is_sent(); }
 
 ServedConversation::Counts ServedConversation::counts() const { return {resumes_, duplicates_, session_->stats()}; }
@@ -206,6 +225,11 @@ struct ServedConversation::Handler {
   Status operator()(proto::AbortGroup& ask) const {
     session.abort_group(ask.group, ask.epoch, ask.why);
     return self.answers_.tell(proto::GroupDone{ask.request, {}});
+  }
+
+  Status operator()(proto::TakeNotices& /*ask*/) const {
+    self.takes_notices_ = true;
+    return self.tell_end();
   }
 
   Status operator()(proto::Credit& credit) const { return self.answers_.on_credit(credit); }

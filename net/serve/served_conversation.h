@@ -62,6 +62,9 @@ class ServedConversation {
   Status on_frame(const ServedLink& link, proto::Frame frame);
   std::shared_ptr<std::byte> destination(const ServedLink& link, const proto::ChunkHead& chunk);
   void drain() { draining_ = true; }
+  // The server ends the session at `end`, as a client that takes notices is told, now or when it says that it does.
+  void announce_end(Clock::time_point end);
+  bool takes_notices() const { return takes_notices_; }
 
   // When it was left without a connection, if it was.
   std::optional<Clock::time_point> lost_at() const;
@@ -89,6 +92,7 @@ class ServedConversation {
   void answer(std::uint64_t request, Result<proto::HostTensor> tensor);
   void acknowledge(std::uint64_t executed);
   void check(const Status& said);
+  Status tell_end();
 
   const Terms terms_;
   const std::unique_ptr<proto::ServedSession> session_;
@@ -98,7 +102,7 @@ class ServedConversation {
   std::atomic<std::uint64_t> acknowledged_ = 0;  // the last one executed
   std::atomic<std::uint64_t> unanswered_ = 0;    // questions: a device may answer long after they are executed
   std::atomic<std::uint64_t> resumes_ = 0, duplicates_ = 0;
-  std::atomic<bool> draining_ = false;
+  std::atomic<bool> draining_ = false, takes_notices_ = false;
 
   std::mutex receiving_;  // one frame at a time, whichever link it comes from; over what follows, too
   BulkReceiver receiver_;
@@ -107,6 +111,7 @@ class ServedConversation {
   std::shared_ptr<ServedLink> link_;
   std::optional<Clock::time_point> lost_at_;
   bool is_over_ = false;
+  std::optional<Clock::time_point> announced_end_;
 };
 
 }  // namespace burn::net

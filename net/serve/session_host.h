@@ -84,6 +84,10 @@ class SessionHost {
   virtual std::string_view role() const { return "worker"; }
   // 16 random bytes, by which this host is known whatever address it was reached at.
   std::string_view instance() const { return {instance_.data(), instance_.size()}; }
+  // Whether new sessions are refused because the server is to end.
+  virtual bool is_draining() const { return false; }
+  // URLs by which clients come back to this very server, one of each scheme; none: as they came.
+  virtual std::vector<std::string> advertised() const { return {}; }
   // A line for the operator.
   virtual void log(Severity severity, std::string_view line) = 0;
   // The same for lines that a client causes before its handshake is done: a host may leave lines out.

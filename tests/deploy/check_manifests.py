@@ -58,8 +58,9 @@ class Checker:
             if each["kind"] != "Namespace" and each["metadata"].get("namespace") not in self.names("Namespace"):
                 self.complain(each, f"namespace {each['metadata'].get('namespace')} is not there")
         for each in self.of("Namespace"):
-            if each["metadata"].get("labels", {}).get("pod-security.kubernetes.io/enforce") != "restricted":
-                self.complain(each, "pod security is not restricted")
+            level = "privileged" if self.locks_memory() else "restricted"
+            if each["metadata"].get("labels", {}).get("pod-security.kubernetes.io/enforce") != level:
+                self.complain(each, f"pod security is not {level}")
         for each in self.of("Service"):
             self.check_service(each)
         for each in self.of("PodDisruptionBudget"):
@@ -74,6 +75,19 @@ class Checker:
         for each in self.of("PodMonitor"):
             self.check_monitor(each)
         return self.violations
+
+    def locks_memory(self):
+        containers = [each for template in self.templates for each in template["spec"]["containers"]]
+        return any("IPC_LOCK" in each.get("securityContext", {}).get("capabilities", {}).get("add", []) for each in containers)
+
+    def check_claims(self, workload, spec):
+        offered = {each["name"] for each in spec.get("resourceClaims", [])}
+        for each in spec.get("resourceClaims", []):
+            if each["resourceClaimTemplateName"] not in self.names("ResourceClaimTemplate"):
+                self.complain(workload, f"there is no ResourceClaimTemplate {each['resourceClaimTemplateName']}")
+        used = {each["name"] for container in spec["containers"] for each in container.get("resources", {}).get("claims", [])}
+        if used != offered:
+            self.complain(workload, f"claims {sorted(offered)}, of which containers use {sorted(used)}")
 
     def check_autoscaler(self, autoscaler):
         target = autoscaler["spec"]["scaleTargetRef"]
@@ -139,6 +153,7 @@ class Checker:
         volumes |= {each["metadata"]["name"]: {} for each in workload["spec"].get("volumeClaimTemplates", [])}
         for each in volumes.values():
             self.check_volume(workload, each)
+        self.check_claims(workload, spec)
         for container in spec["containers"]:
             self.check_container(workload, container, volumes)
 
@@ -159,7 +174,9 @@ class Checker:
         for name in set(volumes) - {each["name"] for each in mounts.values()}:
             self.complain(workload, f"the volume {name} is not mounted")
         security = container.get("securityContext", {})
-        if security.get("allowPrivilegeEscalation", True) or security.get("capabilities", {}).get("drop") != ["ALL"]:
+        capabilities = security.get("capabilities", {})
+        if (security.get("allowPrivilegeEscalation", True) or capabilities.get("drop") != ["ALL"]
+                or capabilities.get("add", []) not in ([], ["IPC_LOCK"])):
             self.complain(workload, "has rights that it does not need")
         if not security.get("readOnlyRootFilesystem"):
             self.complain(workload, "may write to its root")
@@ -192,9 +209,15 @@ class Checker:
             program = PROGRAMS[container["name"]]
             if flag not in self.flags[program]:
                 self.complain(workload, f"{program} has no --{flag}")
-            if flag in values and flag != "worker":
+            if flag in values and flag not in ("worker", "advertise"):
                 self.complain(workload, f"--{flag} is there twice")
             values[flag] = value
+            for variable in re.findall(r"\$\((\w+)\)", value):
+                if variable not in {each["name"] for each in container.get("env", [])}:
+                    self.complain(workload, f"--{flag}: there is no variable {variable}")
+            spoken = ("wss", "grpcs") if any("--tls-cert" in each for each in container["args"]) else ("ws", "grpc")
+            if flag == "advertise" and value.partition("://")[0] not in spoken:
+                self.complain(workload, f"--{flag}={value} is not what the worker speaks")
         ports = {each["containerPort"] for each in container.get("ports", [])}
         for flag in ("ws", "grpc", "operator"):
             if int(values.get(flag, ":0").rpartition(":")[2]) not in ports:
@@ -244,6 +267,11 @@ def faults(documents):
         "a subPath": lambda d: container(d)["volumeMounts"][0].update(subPath="tokens"),
         "capabilities": lambda d: container(d)["securityContext"].pop("capabilities"),
         "a root that may be written": lambda d: container(d)["securityContext"].update(readOnlyRootFilesystem=False),
+        "one capability more": lambda d: container(d)["securityContext"]["capabilities"].update(add=["SYS_ADMIN"]),
+        "a variable that is not there": lambda d: container(d).update(env=[]),
+        "an advertised URL of another kind": lambda d: container(d)["args"].append("--advertise=http://$(POD_IP):3000"),
+        "a claim that no container uses": lambda d: pod(d).update(
+            resourceClaims=pod(d).get("resourceClaims", []) + [{"name": "x", "resourceClaimTemplateName": "burn-gpu"}]),
         "no limits": lambda d: container(d).pop("resources"),
         "a probe of another port": lambda d: container(d)["readinessProbe"]["httpGet"].update(port="ws2"),
         "a probe of another path": lambda d: container(d)["startupProbe"]["httpGet"].update(path="/health"),
@@ -267,6 +295,8 @@ def faults(documents):
             "an autoscaler of nothing": lambda d: d[scaler]["spec"]["scaleTargetRef"].update(name="burn"),
             "a metric that is not served": lambda d: d[scaler]["spec"]["metrics"][0]["pods"]["metric"].update(name="burn_wait"),
         }
+    if "ResourceClaimTemplate" in kinds:
+        changes["a claim of nothing"] = lambda d: pod(d)["resourceClaims"][0].update(resourceClaimTemplateName="x")
     if "PodMonitor" in kinds:
         monitor = one("PodMonitor")
         changes |= {

@@ -73,6 +73,8 @@ proto::Frame frame_of(Input& in) {
       return {seq, proto::GroupAddress{in.number(), in.byte() % 2 ? Status{} : data_loss(in.text()), in.text()}, {}};
     case 11:
       return {seq, proto::GroupDone{in.number(), in.byte() % 2 ? Status{} : data_loss(in.text())}, {}};
+    case 12:
+      return {seq, proto::Notice{proto::Notice::Kind{in.byte()}, std::chrono::milliseconds{in.number()}}, {}};
     default:
       return {seq, proto::StatsReport{in.number(), in.byte() % 2 ? Status{} : data_loss(in.text()), {}}, {}};
   }

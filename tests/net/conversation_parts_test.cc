@@ -1,4 +1,4 @@
-// The parts of a client's conversation: Window, Confirmation, Reconnector, ClientHandshake.
+// The parts of a client's conversation: AddressChoice, Window, Confirmation, Reconnector, ClientHandshake.
 #include <cstddef>
 #include <span>
 #include <string>
@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "net/dial/address_choice.h"
 #include "net/remote/client_handshake.h"
 #include "net/remote/confirmation.h"
 #include "net/remote/reconnector.h"
@@ -26,6 +27,37 @@ OrderedFrame frame(std::uint64_t seq, std::size_t upload = 0) {
     made.upload = SharedBytes::own(std::vector<std::byte>(upload));
   }
   return made;
+}
+
+// --- AddressChoice ---------------------------------------------------------------------------------------------------
+
+using Addresses = std::vector<std::string>;
+
+TEST(AddressChoice, KeepsTheSystemsOrderUntilOneRefuses) {
+  AddressChoice choice;
+  const Addresses found{"a:1", "b:1", "c:1"};
+  EXPECT_EQ(choice.order(found), found);
+  choice.refuse();
+  EXPECT_EQ(choice.order(found), found) << "nothing was dialled";
+  choice.dialled("a:1");
+  choice.refuse();
+  EXPECT_EQ(choice.order(found), (Addresses{"b:1", "c:1", "a:1"}));
+  choice.dialled("b:1");
+  choice.refuse();
+  EXPECT_EQ(choice.order(found), (Addresses{"c:1", "a:1", "b:1"}));
+  choice.dialled("c:1");
+  choice.refuse();
+  EXPECT_EQ(choice.order(found), found) << "in turn";
+}
+
+TEST(AddressChoice, ComesBackToWhereTheSessionIs) {
+  AddressChoice choice;
+  choice.dialled("b:1");
+  choice.settle("");
+  EXPECT_EQ(choice.order({"a:1", "b:1"}), (Addresses{"b:1", "a:1"}));
+  EXPECT_EQ(choice.order({}), (Addresses{"b:1"})) << "the name does not stand for it any more";
+  choice.settle("pod-7:1");
+  EXPECT_EQ(choice.order({"a:1", "b:1"}), (Addresses{"pod-7:1", "a:1", "b:1"}));
 }
 
 // --- Window ----------------------------------------------------------------------------------------------------------

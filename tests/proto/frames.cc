@@ -127,6 +127,11 @@ std::vector<NamedFrame> sample_frames() {
         {}}},
       {"abort_group", {0, AbortGroup{16, 3, 70000, bad}, {}}},
       {"group_done", {0, GroupDone{15, bad}, {}}},
+      {"take_notices", {0, TakeNotices{}, {}}},
+      {"notice", {0, Notice{Notice::Kind::draining, std::chrono::milliseconds{29'500}}, {}}},
+      {"close_elsewhere", {0, Close{bad, true}, {}}},
+      {"welcome_advertised",
+       {0, Welcome{.info = sample_info(), .advertised = {"ws://10.0.0.7:3000", "grpcs://10.0.0.7:3001"}}, {}}},
   };
 }
 

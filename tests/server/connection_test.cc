@@ -213,7 +213,8 @@ TEST_F(ConnectionTest, WhatOnlyAServerSaysEndsIt) {
                                   {proto::Done{}},
                                   {proto::StatsReport{}},
                                   {proto::GroupAddress{}},
-                                  {proto::GroupDone{}}}) {
+                                  {proto::GroupDone{}},
+                                  {proto::Notice{}}}) {
     FakeClient client{worker_};
     client.enter();
     client.send(body);

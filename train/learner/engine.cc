@@ -114,6 +114,7 @@ TrainingReport Engine::run_and_report() {
   if (update_.averages() != nullptr)
     report.averages = std::make_shared<const Record>(averaged(nn::record_of(work_.model())));
   report.steps = update_.steps();
+  report.drained = report.reason == StopReason::interrupted && is_drained();
   report.skipped = skipped_;
   report.history = std::move(history_);
   report.validations = std::move(validations_);
@@ -140,7 +141,7 @@ StopReason Engine::train_epochs() {
   if (is_at_max_steps()) return StopReason::completed;
   if (epoch_ <= options_.epochs) log_.emplace(options_.artifact_dir, epoch_ - 1);
   for (; epoch_ <= options_.epochs; ++epoch_) {
-    if (options_.interrupter.should_stop()) return interrupt(false);
+    if (should_stop()) return interrupt(false);
     const auto why = train_epoch();
     const bool is_whole = !why || batches_ == work_.batches(Split::train);
     if (why == StopReason::interrupted || !validate_epoch(why || epoch_ == options_.epochs)) return interrupt(true);
@@ -154,7 +155,7 @@ StopReason Engine::train_epochs() {
 
 StopReason Engine::interrupt(bool inside_epoch) {
   // Before an epoch the end of the last one is on disk, but before the first there is none.
-  bool is_saved = options_.interrupter.wants_checkpoint();
+  bool is_saved = is_drained() || options_.interrupter.wants_checkpoint();
   if (options_.checkpoints && is_saved && (inside_epoch || (epoch_ == 1 && !options_.resume))) {
     save(CheckpointKind::interrupted);
     is_saved = take_outcomes(true);
@@ -182,8 +183,16 @@ bool Engine::has_enough() {
   return !why.empty();
 }
 
-std::optional<StopReason> Engine::why_end() const {
-  if (options_.interrupter.should_stop()) return StopReason::interrupted;
+bool Engine::should_stop() {
+  if (options_.interrupter.should_stop()) return true;
+  for (const auto& device : devices_) {
+    if (!notice_) notice_ = notice_of(device);
+  }
+  return is_drained();
+}
+
+std::optional<StopReason> Engine::why_end() {
+  if (should_stop()) return StopReason::interrupted;
   if (!stop_asked_.empty()) return StopReason::stopped_early;
   if (is_at_max_steps()) return StopReason::completed;
   if (options_.max_time && Clock::now() - started_ >= *options_.max_time) return StopReason::time_is_up;

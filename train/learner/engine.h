@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "client/notice.h"
 #include "client/record/device_state.h"
 #include "train/events/event_stream.h"
 #include "train/learner/metrics_log.h"
@@ -48,7 +49,9 @@ class Engine : private Run {
   StopReason train_epochs();
   StopReason interrupt(bool inside_epoch);
   std::optional<StopReason> train_epoch();  // why it ended, unless it had all of its batches
-  std::optional<StopReason> why_end() const;
+  std::optional<StopReason> why_end();
+  bool should_stop();  // the training is interrupted, or a worker has announced that it ends
+  bool is_drained() const { return notice_.has_value(); }
   bool is_at_max_steps() const { return options_.max_steps && update_.steps() >= *options_.max_steps; }
   bool has_enough();                                                         // says why
   bool validate_epoch(bool is_final);                                        // false: interrupted
@@ -139,7 +142,8 @@ class Engine : private Run {
   bool is_saved_ = false;               // nothing has been trained since the last checkpoint
   std::function<void()> at_end_;        // until it is called
   std::exception_ptr at_end_failed_;
-  std::string stop_asked_;  // by a callback: why
+  std::string stop_asked_;        // by a callback: why
+  std::optional<Notice> notice_;  // of a worker that ends
   bool nan_was_told_ = false;
   std::int64_t skipped_ = 0;  // steps
   double train_seconds_ = 0, valid_seconds_ = 0;

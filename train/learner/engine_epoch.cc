@@ -88,7 +88,7 @@ bool Engine::after_step() {
   const bool is_last = batches_ == work_.batches(Split::train);  // then the epoch's own validation follows
   if (options_.validate_every && steps % *options_.validate_every == 0 && !is_last && metrics_.has(Split::valid)) {
     validate_within_epoch();
-    if (options_.interrupter.should_stop()) return false;
+    if (should_stop()) return false;
   }
   if (keeps_snapshots_ && options_.checkpoints) rehearse_snapshot();
   call("step", [this](Callback& callback) { callback.step(*this); });
@@ -122,7 +122,7 @@ bool Engine::validate_epoch(bool is_final) {
     before_the_end();
     train_pass_->finish();
     train_seconds_ = train_pass_->seconds();
-    return !options_.interrupter.should_stop();
+    return !should_stop();
   }
   if (!validate(&*train_pass_, before_the_end)) return false;
   train_seconds_ = train_pass_->seconds();
@@ -144,7 +144,7 @@ bool Engine::validate(Pass* before, const std::function<void()>& before_the_end)
     flush();
     for (const auto& [numbers, items] : measured)
       pass.batch_sent(numbers, items, update_.steps(), optimizers_.last_rate());
-    stopped = options_.interrupter.should_stop();
+    stopped = should_stop();
   }
   work_.end(Split::valid);
   pass.all_sent();

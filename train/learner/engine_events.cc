@@ -39,7 +39,12 @@ void Engine::tell_split(Split split, double seconds, const metric::MetricSet& me
 void Engine::tell_interruption(bool inside_epoch, bool is_saved) {
   auto text = inside_epoch ? fmt::format("interrupted in epoch {} after {} batches", epoch_, batches_)
                            : fmt::format("interrupted before epoch {}", epoch_);
-  if (const auto reason = options_.interrupter.reason(); !reason.empty()) text += " (" + reason + ")";
+  if (const auto reason = options_.interrupter.reason(); !reason.empty()) {
+    text += " (" + reason + ")";
+  } else if (notice_) {
+    const auto left = std::chrono::ceil<std::chrono::seconds>(notice_->end - Clock::now());
+    text += fmt::format(" (the worker at {} ends in {} s)", notice_->url, std::max<std::int64_t>(left.count(), 0));
+  }
   text += options_.checkpoints && is_saved ? "; resume goes on from there"
                                            : "; there is no checkpoint of it to resume from";
   tell(std::move(text));

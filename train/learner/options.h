@@ -110,7 +110,7 @@ struct BestEpoch {
 enum class StopReason : std::uint8_t {
   completed,      // all epochs, or max_steps
   stopped_early,  // by early stopping, a rule, or a callback
-  interrupted,    // by the interrupter
+  interrupted,    // by the interrupter, or as a worker has announced that it ends
   time_is_up,     // max_time
 };
 
@@ -120,6 +120,7 @@ struct TrainingReport {
   std::vector<std::string> valid_metrics;  // of validation; the same, unless they were named by split
   std::vector<EpochResult> history;        // of all epochs, those before a resume included
   std::vector<StepResult> validations;     // within epochs, since a resume
+  bool drained = false;                    // interrupted as a worker has announced that it ends
   std::int64_t steps = 0;                  // of the optimizer, those before a resume included
   std::int64_t skipped = 0;                // steps of training that failed and changed nothing, since a resume
   std::optional<BestEpoch> best;           // none before the end of an epoch

@@ -34,12 +34,18 @@ struct BestModel {
   M model;           // on the device of the model that was trained
 };
 
+// The status of a program that may succeed if it is started again (EX_TEMPFAIL of sysexits.h).
+inline constexpr int kTryAgain = 75;
+
 template <Module M>
 struct TrainingResult {
   M model;  // after the last step
   TrainingReport report;
 
   bool interrupted() const { return report.reason == StopReason::interrupted; }
+  // Interrupted as a worker has announced that it ends. The training is to be started again and resumed, on another
+  // worker, or when that one has been replaced: by custom such a program ends with status 75 (kTryAgain).
+  bool drained() const { return report.drained; }
 
   // By the metric that watched_metric() names. Early stopping, KeepBest and the default see to it that the best epoch
   // is kept; it is read from the folder of the training, which must still be there, and no other training in it. With
