@@ -214,6 +214,37 @@ TEST(Lora, OfATiedParameterIsOneAndItsAdaptersAreARecordOfTheirOwn) {
   EXPECT_EQ(values(all.first.weight.val()), values(tuned.first.weight.val()));
 }
 
+// The base's tensor times one number that is trained.
+class Scaled : public nn::Reparameterization {
+ public:
+  std::string_view name() const override { return "scaled"; }
+  std::span<const std::string_view> adapter_names() const override { return kNames; }
+  client::Value value(const client::Value& base, std::span<const Slot> adapters,
+                      const client::Site& site) const override {
+    return client::pointwise(ir::PointwiseFn::mul, base, adapters[0].value, site);
+  }
+
+ private:
+  static constexpr std::string_view kNames[] = {"scale"};
+};
+
+TEST(Reparameterization, MayBeAKindOfTheUser) {
+  const auto net = Net::init(ad());
+  const auto how = std::make_shared<const Scaled>();
+  auto scaled = nn::apply_reparameterization(net, [&](const auto& paths, const Slot& base) {
+    if (paths.front() != "first.weight") return std::optional<Adapter>{};
+    const auto two = Tensor<2>::full({1, 1}, 2, cpu()).value();
+    return std::optional(Adapter{how, {nn::adapter_slot(two, base)}});
+  });
+  expect_near(scaled.first.weight.val(), values(net.first.weight.val() * 2), 1e-6);
+  std::vector<std::string> trained;
+  scaled.for_each_slot([&](const std::string& path, Slot& slot) {
+    if (slot.is_trainable()) trained.push_back(path);
+  });
+  EXPECT_THAT(trained, ElementsAre("first.weight.scale"));
+  expect_near(nn::merge(scaled).first.weight.val(), values(net.first.weight.val() * 2), 1e-6);
+}
+
 TEST(Lora, RefusesRanksGroupsAndModulesThatDoNotFit) {
   const auto net = Net::init(cpu());
   EXPECT_EQ(error_of([&] { (void)nn::apply_lora(net, {.rank = 4}); }),

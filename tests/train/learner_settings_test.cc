@@ -154,6 +154,7 @@ TEST_F(LearnerSettings, ThatMakeNoSenseAreErrorsThatNameThem) {
   EXPECT_THAT(refused(training().early_stopping({.metric = "Nonsense"})), HasSubstr("no metric \"Nonsense\""));
   EXPECT_THAT(refused(training().early_stopping({.patience = 1, .warmup = -1})), HasSubstr("warmup is -1"));
   EXPECT_THAT(test::error_of([&] { (void)training().ema({.decay = 1.5}); }), HasSubstr("decay is 1.5"));
+  EXPECT_THAT(refused(training().dashboard("over there")), HasSubstr("\"over there\" is no address"));
 }
 
 }  // namespace

@@ -96,5 +96,47 @@ TEST_F(MetricTraining, RefusesWhatCannotBe) {
                 "2], targets i64[10]"));
 }
 
+// Of the same two numbers for each item: whether each is the larger one.
+struct LabelNet {
+  test::TinyNet net;
+  BURN_MODULE(LabelNet, net)
+
+  train::MultiLabelClassificationOutput step(const test::PointBatch& batch) const {
+    const auto labels = batch.targets.one_hot<2>(2);
+    const auto output = net.step(batch).output;
+    return {nn::BinaryCrossEntropyLoss{.logits = true}(output, labels), output, labels};
+  }
+};
+
+// Each item as a sequence of two tokens.
+struct SequenceNet {
+  test::TinyNet net;
+  BURN_MODULE(SequenceNet, net)
+
+  train::SequenceOutput step(const test::PointBatch& batch) const {
+    const auto one = net.step(batch);
+    const auto twice = Tensor<2, Int>::cat({batch.targets.reshape<2>({-1, 1}), batch.targets.reshape<2>({-1, 1})}, 1);
+    const auto output = one.output.reshape<3>({-1, 1, 2});
+    return {one.loss, Tensor<3>::cat({output, output}, 1), twice};
+  }
+};
+
+TEST_F(MetricTraining, TakesOutputsOfSeveralLabelsAndOfSequences) {
+  device.seed(1);
+  const auto of_labels =
+      training()
+          .metrics(metric::Loss{}, metric::HammingScore{}.with_sigmoid(), metric::Precision::multilabel(0.5))
+          .launch(train::Learner(LabelNet{test::TinyNet::init(device.autodiff())}, optim::AdamConfig{}, 0.05));
+  EXPECT_GT(of_labels.report.history.back().valid[1], 70);
+  device.seed(1);
+  const auto of_sequences =
+      training()
+          .metrics(metric::Loss{}, metric::Accuracy{}, metric::WordErrorRate{}, metric::RougeLScore{})
+          .launch(train::Learner(SequenceNet{test::TinyNet::init(device.autodiff())}, optim::AdamConfig{}, 0.05));
+  const auto& last = of_sequences.report.history.back().valid;
+  EXPECT_GT(last[1], 70);
+  EXPECT_NEAR(last[1] + last[2], 100, 1e-3);  // both tokens of an item are right, or both are wrong
+}
+
 }  // namespace
 }  // namespace burn
