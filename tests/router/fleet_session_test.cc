@@ -24,6 +24,7 @@ using session::read;
 using session::sync;
 using session::tensor;
 using session::values;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -198,6 +199,47 @@ TEST(FleetSession, WhatOneMemberHasNoMemoryForFailsForAllAndTheSessionGoesOn) {
     }
     EXPECT_EQ(sync(*session).ok(), fits);
     EXPECT_TRUE(session->release({id, id + 1, id + 2}).ok());
+  }
+}
+
+// Each member has room for its part of the products, and for no more.
+TEST(FleetSession, AValueThatIsTooLargeToBePutTogetherFailsAloneAndTheSessionGoesOn) {
+  std::vector<std::unique_ptr<proto::Session>> members;
+  for (int i = 0; i < 2; ++i) members.push_back(member(std::uint64_t{3} << 19));
+  const auto session = fleet_of(std::move(members));
+  constexpr std::int64_t kRows = 512;
+  ir::ProgramBuilder builder;
+  const auto column = builder.add_input(f32({kRows, 1}));
+  const auto wide = value_or_throw(builder.add(ir::Expand{{kRows, kRows}}, {&column, 1}));
+  const ir::Ref both[] = {wide, wide};
+  const auto products = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::mul}, both));
+  const auto sums = value_or_throw(builder.add(ir::Reduce{ir::ReduceFn::sum, {1}}, {&products, 1}));
+  EXPECT_TRUE(session->define(1, std::make_shared<const ir::Program>(builder.finish({products, sums})), {}).ok());
+  ir::ProgramBuilder sorting;
+  const auto x = sorting.add_input(f32({kRows, kRows}));
+  const ir::Ref determinant = value_or_throw(sorting.add(ir::Det{}, {&x, 1}));  // of all of it
+  EXPECT_TRUE(session->define(2, std::make_shared<const ir::Program>(sorting.finish({determinant})), {}).ok());
+  EXPECT_TRUE(session->write(1, numbers({kRows, 1}, 1), {.batch_axis = 0}).ok());
+  EXPECT_TRUE(session->run({.program = 1, .inputs = {1}, .first_output = 2}).ok());
+  EXPECT_TRUE(session->run({.program = 2, .inputs = {2}, .first_output = 4}).ok());
+  EXPECT_EQ(read(*session, 4).status().code(), StatusCode::resource_exhausted);
+  EXPECT_EQ(values(value_or_throw(read(*session, 3))).size(), static_cast<std::size_t>(kRows));
+}
+
+// A client's program is of one device: what has collectives already is refused, with the place in the program.
+TEST(FleetSession, CollectivesOfAClientAreRefused) {
+  for (const bool is_wide : {false, true}) {
+    const auto session = fleet(2);
+    ir::ProgramBuilder builder;
+    const auto x = builder.add_input(f32({2}));
+    const auto sum = value_or_throw(builder.add(ir::AllReduce{}, {&x, 1}, {"model.cc", 41}));
+    EXPECT_TRUE(session->define(1, std::make_shared<const ir::Program>(builder.finish({sum})), {}).ok());
+    const auto mark = is_wide ? std::optional<std::int32_t>{0} : std::nullopt;
+    EXPECT_TRUE(session->write(1, numbers({2}, 1), {.batch_axis = mark}).ok());
+    EXPECT_TRUE(session->run({.program = 1, .inputs = {1}, .first_output = 2}).ok());
+    EXPECT_THAT(std::string{read(*session, 2).status().message()},
+                AllOf(HasSubstr("all_reduce"), HasSubstr("model.cc:41")));
+    EXPECT_EQ(values(value_or_throw(read(*session, 1))), values(numbers({2}, 1)));
   }
 }
 

@@ -29,9 +29,10 @@ std::string error_of(const RouterOptions& options) {
 std::string error_for(std::vector<std::string> workers) { return error_of(router_options(std::move(workers))); }
 
 // A socket that accepts, and never says anything.
+// One that accepts and says nothing, or ends each connection at once.
 class SilentServer {
  public:
-  SilentServer() {
+  explicit SilentServer(bool hangs_up = false) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -40,13 +41,24 @@ class SilentServer {
     EXPECT_EQ(::listen(fd_, 8), 0);
     ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
+    if (hangs_up) {
+      hanging_up_ = std::thread([fd = fd_] {
+        for (int caller = ::accept(fd, nullptr, nullptr); caller >= 0; caller = ::accept(fd, nullptr, nullptr))
+          ::close(caller);
+      });
+    }
   }
-  ~SilentServer() { ::close(fd_); }
+  ~SilentServer() {
+    ::shutdown(fd_, SHUT_RDWR);  // ends what waits in accept()
+    if (hanging_up_.joinable()) hanging_up_.join();
+    ::close(fd_);
+  }
   std::string url() const { return "ws://127.0.0.1:" + std::to_string(port_); }
 
  private:
   const int fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   int port_ = 0;
+  std::thread hanging_up_;
 };
 
 TEST(RouterStart, NeedsAWorker) { EXPECT_THAT(error_for({}), HasSubstr("needs a worker")); }
@@ -110,6 +122,30 @@ TEST(RouterStart, GivesUpOnAWorkerThatRefusesOrSaysNothing) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(error_of(options), HasSubstr(silent.url()));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{5});
+}
+
+TEST(RouterStart, GivesUpOnAWorkerThatVanishesInTheHandshake) {
+  const SilentServer vanishes{true};
+  auto options = router_options({vanishes.url()});
+  options.worker_timeout = std::chrono::seconds{1};
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(error_of(options), AllOf(HasSubstr(vanishes.url()), HasSubstr("1 s")));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{5});
+}
+
+TEST(RouterStart, OfMoreWorkersThanAnAxisHasServesEachAndSaysWhyNotAll) {
+  auto of_worker = worker_options();
+  of_worker.device = "null:0";
+  std::vector<std::string> workers;
+  for (int i = 1; i < 9; ++i) of_worker.device += ",null:" + std::to_string(i);
+  const server::Server worker{of_worker};
+  for (int i = 0; i < 9; ++i) workers.push_back(worker.url() + "/" + std::to_string(i));
+  const Router router{router_options(workers)};
+  const auto all = net::connect(router.url(), {});
+  const auto why = all.ok() ? sync(**all) : all.status();
+  EXPECT_EQ(why.code(), StatusCode::failed_precondition);
+  EXPECT_THAT(why.message(), AllOf(HasSubstr("all 9 workers"), HasSubstr("at most 8"), HasSubstr("--mesh")));
+  EXPECT_TRUE(sync(*connect(router.url() + "/9")).ok());
 }
 
 TEST(RouterStart, WaitsForAWorkerThatIsNotThereYetAndTellsClientsMeanwhile) {

@@ -29,6 +29,7 @@ using session::tensor;
 using session::values;
 using std::chrono::milliseconds;
 using test::GroupMembers, test::open, test::prepare, test::read;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
@@ -455,6 +456,25 @@ TEST_P(Groups, StrangersDoNotKeepAGroupFromBeingFormed) {
   EXPECT_EQ(first.get().to_string(), "OK");
   EXPECT_EQ(second.get().to_string(), "OK");
   for (const int stranger : strangers) ::close(stranger);
+}
+
+// A ticket is good until its group stands: the port is closed then, and the address of the same place the next time
+// another one.
+TEST_P(Groups, ATicketThatComesLateFindsNoPort) {
+  auto members = sessions(2);
+  std::vector<std::string> addresses;
+  for (std::size_t rank = 0; rank < 2; ++rank)
+    addresses.push_back(value_or_throw(prepare(members[rank], members.place(rank))));
+  auto first = open(members[0], members.place(0), addresses), second = open(members[1], members.place(1), addresses);
+  EXPECT_EQ(first.get().to_string(), "OK");
+  EXPECT_EQ(second.get().to_string(), "OK");
+  for (const auto& address : addresses) {
+    auto late = sessions(1);
+    auto place = members.place(1);  // with the ticket of the group that stands
+    const auto own = value_or_throw(prepare(late[0], place));
+    EXPECT_THAT(open(late[0], place, {address, own}, milliseconds{500}).get().to_string(),
+                AllOf(HasSubstr("UNAVAILABLE"), HasSubstr("member 0 at " + address)));
+  }
 }
 
 TEST_P(Groups, ASessionThatClosesEndsWhatIsBeingFormed) {
