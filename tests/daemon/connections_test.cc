@@ -106,15 +106,17 @@ TEST_F(ConnectionsTest, TheTimerEndsHandshakesThatTakeTooLong) {
 
 // --- Drain -----------------------------------------------------------------------------------------------------------
 
+Drain drain_for(std::chrono::milliseconds time) { return Drain{Drain::Clock::now() + time}; }
+
 TEST_F(ConnectionsTest, ADrainWaitsForAnswersAndTakesNoFurtherWork) {
   session::Gate gate;
   const auto line = busy(gate);
-  const Drain drain{acceptor_.open()};
-  EXPECT_FALSE(drain.wait_for_answers(20ms)) << "the run is not over";
+  const auto open = acceptor_.open();
+  EXPECT_FALSE(drain_for(20ms).wait_for_answers(open)) << "the run is not over";
   line.send(proto::Write{7, {ir::DType::f32, {2}}}, 4);  // not taken, as the drain has begun
   gate.open();
-  EXPECT_TRUE(drain.wait_for_answers(20s));
-  drain.close(unavailable("the server is shutting down"));
+  EXPECT_TRUE(drain_for(20s).wait_for_answers(open));
+  Drain::close(open, unavailable("the server is shutting down"));
   while (const auto sent = line.channel->next()) {
     const auto* ack = std::get_if<proto::Ack>(&sent->frame.body);
     EXPECT_LE(ack ? ack->seq : 0, 3u);
@@ -125,7 +127,7 @@ TEST_F(ConnectionsTest, ADrainWaitsForAnswersAndTakesNoFurtherWork) {
 TEST_F(ConnectionsTest, ADrainDoesNotWaitForIdleConnections) {
   connect();
   connect().enter();
-  EXPECT_TRUE(Drain{acceptor_.open()}.wait_for_answers(20s));
+  EXPECT_TRUE(drain_for(20s).wait_for_answers(acceptor_.open()));
 }
 
 // --- SessionReaper ---------------------------------------------------------------------------------------------------

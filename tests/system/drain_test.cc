@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "burn/burn.h"
 #include "client/notice.h"
+#include "client/record/device_state.h"
 #include "net/remote/remote_session.h"
 #include "server/server.h"
 #include "tests/support/error_of.h"
