@@ -32,12 +32,13 @@ struct Cupti {
 
   bool load() {
     void* library = nullptr;
-    for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so",
-                             "/usr/local/cuda/lib64/libcupti.so", "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"}) {
+    for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so", "/usr/local/cuda/lib64/libcupti.so",
+                             "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"}) {
       if (!library) library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
     }
     const auto find = [&](auto& function, const char* name) {
-      function = library ? reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name)) : nullptr;
+      function =
+          library ? reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name)) : nullptr;
       return function != nullptr;
     };
     return find(register_callbacks, "cuptiActivityRegisterCallbacks") && find(enable, "cuptiActivityEnable") &&

@@ -170,6 +170,7 @@ TEST_P(Strategies, GiveBackTheModelOfTheFirstDevice) {
   }
 }
 
+// By value, as strategies are made. NOLINTNEXTLINE(performance-unnecessary-value-param)
 train::Strategy alone(std::vector<Device>) { return train::single(); }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -42,7 +43,7 @@ class TypedWork : public Work {
     return walks;
   }
 
-  bool has(Split split) const override { return at(split).has_value(); }
+  bool has(Split split) const override { return at(split) != nullptr; }
   std::int64_t batches(Split split) const override {
     return has(split) ? static_cast<std::int64_t>(at(split)->size) : 0;
   }
@@ -139,17 +140,18 @@ class TypedWork : public Work {
   void add(Split split, const data::DataLoader<Batch>& loader, const std::vector<Device>& devices,
            std::optional<std::int64_t> limit) {
     const auto size = limit ? std::min(loader.size(), static_cast<std::size_t>(*limit)) : loader.size();
-    at(split).emplace(Pass{loader, devices.empty() ? std::vector{loader} : loader.parts_on(devices), size});
+    at(split) =
+        std::make_unique<Pass>(Pass{loader, devices.empty() ? std::vector{loader} : loader.parts_on(devices), size});
   }
-  std::optional<Pass>& at(Split split) { return passes_[split == Split::train ? 0 : 1]; }
-  const std::optional<Pass>& at(Split split) const { return passes_[split == Split::train ? 0 : 1]; }
+  std::unique_ptr<Pass>& at(Split split) { return passes_[split == Split::train ? 0 : 1]; }
+  const std::unique_ptr<Pass>& at(Split split) const { return passes_[split == Split::train ? 0 : 1]; }
   M& replica(std::size_t k) { return k == 0 ? model_ : others_[k - 1]; }
 
   M& model_;
   const std::optional<ir::DType> autocast_;
-  std::vector<M> others_;                      // replicas
-  std::array<std::optional<Pass>, 2> passes_;  // of training and of validation
-  std::vector<M> inference_;                   // the replicas without a tape, while validating
+  std::vector<M> others_;                        // replicas
+  std::array<std::unique_ptr<Pass>, 2> passes_;  // of training and of validation; null: there is none
+  std::vector<M> inference_;                     // the replicas without a tape, while validating
 };
 
 }  // namespace burn::train

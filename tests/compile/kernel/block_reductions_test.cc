@@ -1,5 +1,5 @@
-// Reductions and rows that threads of a GPU share, and copies: run by the interpreter, which finds races and barriers that not all
-// threads reach.
+// Reductions and rows that threads of a GPU share, and copies: run by the interpreter, which finds races and barriers
+// that not all threads reach.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
