@@ -17,10 +17,12 @@ namespace burn::net {
 // Not thread-safe.
 class UploadQueue {
  public:
-  UploadQueue() = default;
-  // `holds`: until the server has them.
-  // Requires: credit <= kMaxCredit.
-  explicit UploadQueue(std::uint64_t credit, bool holds = false) : holds_(holds) { start(credit); }
+  // Sets how many bytes may be under way, and whether tensors are held until the server has them. Parts that were added
+  // before stay. Requires: nothing was sent; 0 < credit <= kMaxCredit.
+  void open(std::uint64_t credit, bool holds) {
+    holds_ = holds;
+    start(credit);
+  }
 
   // Requires: its Write, the ordered frame `seq`, is sent; bytes is not empty.
   void add(std::uint64_t seq, proto::TensorId id, SharedBytes bytes);

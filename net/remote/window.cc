@@ -5,7 +5,7 @@ namespace burn::net {
 void Window::open(std::uint64_t max_in_flight, std::uint64_t credit, bool keeps) {
   max_in_flight_ = max_in_flight;
   max_unexecuted_bytes_ = kMaxUnexecutedBytes;
-  uploads_ = UploadQueue{credit, keeps};
+  uploads_.open(credit, keeps);
   if (keeps) frames_.keep();
 }
 

@@ -96,6 +96,22 @@ TEST(Window, BoundsUploadsThatAreNotExecuted) {
   EXPECT_FALSE(window.has_upload_before(2));
 }
 
+TEST(Window, KeepsPartsThatCameBeforeTheServersLimits) {
+  Window window;
+  window.add(frame(1), true);
+  window.add_part(1, 7, 0, SharedBytes::own(std::vector<std::byte>(3)));
+  window.open(10, proto::kInitialCredit, false);
+  window.add_part(1, 7, 3, SharedBytes::own(std::vector<std::byte>(2)));
+  EXPECT_EQ(window.waiting_part_bytes(), 5u);
+  ASSERT_TRUE(window.next_frame().has_value());
+  for (const std::uint64_t offset : {0, 3}) {
+    const auto chunk = window.next_chunk();
+    ASSERT_TRUE(chunk.has_value());
+    EXPECT_EQ(std::get<proto::Chunk>(chunk->body).offset, offset);
+  }
+  EXPECT_FALSE(window.next_chunk().has_value());
+}
+
 TEST(Window, KnowsWhetherTheWorkIsDoneAndEndsWithAQuestion) {
   Window window;
   window.open(10, proto::kInitialCredit, false);
