@@ -252,7 +252,7 @@ Result<Body> from_wire(const v1::Write& write) {
   // Whether the type has that axis is a question to the write, which fails alone; no axis is so large.
   if (const auto axis = write.batch_axis(); axis > 0)
     body.options.batch_axis = static_cast<std::int32_t>(std::min<std::uint32_t>(axis, INT32_MAX) - 1);
-  return Body{std::move(body)};
+  return Body{body};
 }
 
 Result<Body> from_wire(const v1::Chunk& chunk) { return Body{Chunk{chunk.key(), chunk.offset()}}; }

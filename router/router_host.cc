@@ -116,7 +116,7 @@ void RouterHost::report(daemon::Report& report) const {
 Result<std::string> RouterHost::device_of(const proto::Hello& hello) const {
   if (hello.device_name == kLeastLoaded) return hello.device_name;
   if (daemon::status_subject(hello)) return std::string{"status"};
-  const auto found = Host::device_of(hello);
+  auto found = Host::device_of(hello);
   if (found.ok()) return found;
   return not_found(fmt::format("{}; by name also {} and status", found.status().message(), kLeastLoaded));
 }

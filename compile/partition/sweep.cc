@@ -44,7 +44,8 @@ class Sweep {
       const auto output = static_cast<std::size_t>(program_.outputs[k].index());
       auto& form = settled_[output].emplace();
       if (auto fixed = fixed_layout(output)) form = Form::of(*std::move(fixed));
-      if (!wanted.empty() && wanted[k]) form = Form::of(wanted[k]->along(axis_));
+      const auto given = wanted.empty() ? std::nullopt : wanted[k];
+      if (given) form = Form::of(given->along(axis_));
       if (!other_.allows(program_.outputs[k], form)) form = Form::whole();
     }
     for (int round = 0; round < kMaxRounds; ++round) {
@@ -56,9 +57,9 @@ class Sweep {
       const auto output = program_.outputs[k];
       auto form = plan_.of(output).form;
       if (auto fixed = fixed_layout(static_cast<std::size_t>(output.index()))) form = Form::of(*std::move(fixed));
-      const bool is_wanted = !wanted.empty() && wanted[k];
-      if (is_wanted) form = Form::of(wanted[k]->along(axis_));
-      if (!is_wanted && !other_.allows_output(k, form)) form = Form::whole();
+      const auto given = wanted.empty() ? std::nullopt : wanted[k];
+      if (given) form = Form::of(given->along(axis_));
+      if (!given && !other_.allows_output(k, form)) form = Form::whole();
       want(output, form);
       plan_.outputs.push_back(std::move(form));
     }
@@ -92,8 +93,8 @@ class Sweep {
         const auto v = node.first_value + k;
         auto& value = plan_.values[v];
         value.form = choice.results[k];
-        if (value.form.is_partial && settled_[v]) {
-          value.form = *settled_[v];
+        if (const auto& settled = settled_[v]; value.form.is_partial && settled) {
+          value.form = *settled;
           value.is_settled = true;
         } else if (value.form.is_partial && other_.combines_otherwise(n, k, value.form.fn)) {
           value.form = Form::whole();

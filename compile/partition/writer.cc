@@ -21,7 +21,8 @@ const Form kWholeForm;
 std::int64_t identity_bits(ir::ReduceFn fn, ir::DType dtype) {
   if (ir::is_floating(dtype)) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    return std::bit_cast<std::int64_t>(fn == ir::ReduceFn::max ? -kInfinity : kInfinity);
+    const double identity = fn == ir::ReduceFn::max ? -kInfinity : kInfinity;
+    return std::bit_cast<std::int64_t>(identity);
   }
   return ir::dispatch(dtype, [fn]<typename T>() -> std::int64_t {
     if constexpr (std::is_integral_v<T>) {
@@ -219,6 +220,7 @@ Status Writer::write_choice(const ir::Node& node, const MeshChoice& choice) {
       continue;
     }
     std::vector<ir::Ref> of_member;
+    of_member.reserve(kept.size());
     for (const auto& of_operand : kept) of_member.push_back(of_operand[member]);
     const auto type = part_of(program_.type_of(node), choice.result(0), m);
     ir::Ref first;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ Status fill_randomly(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
     const auto got = ::getrandom(bytes.data(), bytes.size(), 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return unavailable(fmt::format("no random numbers: {}", std::strerror(errno)));
+    if (got <= 0) return unavailable(fmt::format("no random numbers: {}", std::generic_category().message(errno)));
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
   return {};

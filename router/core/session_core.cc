@@ -93,6 +93,7 @@ Result<Variant*> SessionCore::variant_of(proto::ProgramId id, RoutedProgram& pro
     return variants.data();
   }
   std::vector<MeshLayout> layouts;
+  layouts.reserve(lie_.size());
   for (const auto layout : lie_) layouts.push_back(layouts_[layout]);
   BURN_TRY(auto made, compile::partition::partition(*program.program, layouts, options_.mesh));
   Variant variant{.inputs = lie_, .outputs = {}};

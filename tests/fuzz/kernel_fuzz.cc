@@ -300,7 +300,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   require_valid(kernel, device % 3);
   // A field of an instruction is another.
-  auto& changed = kernel.body[change * 256U % kernel.body.size()];
+  auto& changed = kernel.body[std::size_t{change} * 256 % kernel.body.size()];
   switch (device % 4) {
     case 0:
       changed.operands[change % 3] = device;

@@ -61,7 +61,9 @@ Result<Piece> Pages::take(std::uint64_t bytes) {
   auto page = add_page(bytes > kind_.page_bytes / 2 ? bytes : kind_.page_bytes);
   if (page.status().code() == StatusCode::resource_exhausted && bytes <= kind_.page_bytes / 2) page = add_page(bytes);
   if (!page.ok()) return page.status();
-  return *take_from(**page, bytes);
+  const auto piece = take_from(**page, bytes);
+  if (!piece) return resource_exhausted(fmt::format("a new page has no room for {} bytes", bytes));
+  return *piece;
 }
 
 void Pages::give_back(const Piece& piece) {

@@ -62,7 +62,8 @@ Turned turned_far(Value x) {
   for (int k = 0; k <= last + 1; ++k) {
     Value word = writer.constant(u64, kTwoOverPi[static_cast<std::size_t>(k)]);
     for (int at = 1; at < words; ++at)
-      word = select(first == at, word.like(kTwoOverPi[static_cast<std::size_t>(at + k)]), word);
+      word =
+          select(first == at, word.like(kTwoOverPi[static_cast<std::size_t>(at) + static_cast<std::size_t>(k)]), word);
     if (k > 0) window.push_back((((before << 32) | word) << shift) >> 32);
     before = word;
   }

@@ -119,6 +119,7 @@ void GroupValues::write(std::size_t k, Value offset, const KnownValues& known) {
 std::vector<Value> GroupValues::read(std::size_t k, Value offset, int width) {
   if (!plan_.reads()[k].counts) return writer_.load(reads_[k], offset, width);
   std::vector<Value> all;
+  all.reserve(static_cast<std::size_t>(width));
   for (int j = 0; j < width; ++j) all.push_back(read(k, j == 0 ? offset : offset + j));
   return all;
 }

@@ -266,7 +266,7 @@ class RowKernel {
         writer.when(inside, store);
     };
     if (shape_.vectors == 0) {
-      writer.loop(lane_ * shape_.width, row_size_, values_.index(shape_.lanes * shape_.width),
+      writer.loop(lane_ * shape_.width, row_size_, values_.index(std::int64_t{shape_.lanes} * shape_.width),
                   [&](Value c) { vector(c, -1); });
     }
     for (int i = 0; i < shape_.vectors; ++i) vector(begin_of(i), i);

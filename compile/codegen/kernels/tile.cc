@@ -28,8 +28,8 @@ void TileGrid::choose_tile(const DeviceFacts& facts, ir::DType type, std::int64_
         std::bit_floor(static_cast<std::uint64_t>(std::min(most, std::max<std::int64_t>(size, 1)))));
   };
   // Loads cost most where barriers are slow, too: such a device loads for each lane by itself.
-  if (facts.has_slow_barriers && type == ir::DType::f32 && lanes > 1 && lanes <= 32 && columns >= 2 * lanes &&
-      rows > 1) {
+  if (facts.has_slow_barriers && type == ir::DType::f32 && lanes > 1 && lanes <= 32 &&
+      columns >= std::int64_t{2} * lanes && rows > 1) {
     tile.lanes = lanes;
     tile.rows = static_cast<int>(divide_up(rows, divide_up(rows, kMostShared)));
     tile.columns = powers_up_to(tile.rows > 16 ? 4 : kMost, columns / lanes);

@@ -151,8 +151,9 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
     const Value thread = writer.thread(), subgroup = thread / kSubgroup, lane = thread % kSubgroup;
     const Value row = subgroup / subgroups.across * (subgroups.rows * kSize);
     const Value column = subgroup % subgroups.across * (subgroups.columns * kSize);
-    std::vector<Value> sums;
-    for (int i = 0; i < subgroups.rows * subgroups.columns; ++i) sums.push_back(writer.tile_sums());
+    const auto down = static_cast<std::size_t>(subgroups.rows), across = static_cast<std::size_t>(subgroups.columns);
+    std::vector<Value> sums(down * across);
+    for (auto& sum : sums) sum = writer.tile_sums();
 
     // What the next step needs is on its way from memory while this one computes.
     const auto fetch = [&](Value at) {
@@ -167,12 +168,11 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
       fetch(at + kDepth);
       for (int k = 0; k < kDepth; k += kSize) {
         std::vector<Value> lefts;
+        lefts.reserve(down);
         for (int i = 0; i < subgroups.rows; ++i) lefts.push_back(of_rows.tile(type, false, row + i * kSize, k));
-        for (int j = 0; j < subgroups.columns; ++j) {
-          const Value right = of_columns.tile(type, true, column + j * kSize, k);
-          for (int i = 0; i < subgroups.rows; ++i)
-            writer.tile_multiply(sums[static_cast<std::size_t>(i * subgroups.columns + j)],
-                                 lefts[static_cast<std::size_t>(i)], right);
+        for (std::size_t j = 0; j < across; ++j) {
+          const Value right = of_columns.tile(type, true, column + static_cast<int>(j) * kSize, k);
+          for (std::size_t i = 0; i < down; ++i) writer.tile_multiply(sums[i * across + j], lefts[i], right);
         }
       }
       writer.barrier();
@@ -182,8 +182,8 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
     const Value begin = subgroup * (kSize * kSize);
     for (int i = 0; i < subgroups.rows; ++i) {
       for (int j = 0; j < subgroups.columns; ++j) {
-        writer.tile_store(scratch, begin, writer.index(kSize),
-                          sums[static_cast<std::size_t>(i * subgroups.columns + j)]);
+        const auto at = static_cast<std::size_t>(i) * across + static_cast<std::size_t>(j);
+        writer.tile_store(scratch, begin, writer.index(kSize), sums[at]);
         writer.barrier();
         for (int e = 0; e < kSize * kSize; e += kSubgroup) {
           const Value element = lane + e;

@@ -124,6 +124,7 @@ TEST_F(VulkanLoader, WithADriverThatLacksALibraryNamesTheLibrary) {
       "cc -shared -x c /dev/null -o {1} && cc -shared -x c /dev/null -x none -Wl,--no-as-needed {1} -o "
       "{0} && rm {1}",
       driver.string(), needed.string());
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread runs
   if (std::system(link.c_str()) != 0) GTEST_SKIP() << "no compiler";
   std::ofstream(file) << R"({"ICD": {"library_path": "./libdriver.so", "api_version": "1.3.0"}})";
   EXPECT_EXIT(print_adapters("VK_DRIVER_FILES", file.c_str()), ::testing::ExitedWithCode(0),

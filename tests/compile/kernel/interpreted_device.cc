@@ -175,6 +175,7 @@ Result<LoweredProgram> lower(const ir::Program& program, const compile::DeviceFa
 Result<std::vector<KernelPtr>> kernels_of(const ir::Program& program, const compile::DeviceFacts& facts, bool fusion) {
   BURN_TRY(const auto made, lower(program, facts, fusion));
   std::vector<KernelPtr> kernels;
+  kernels.reserve(made.lowered.sources.size());
   for (const auto& source : made.lowered.sources) kernels.push_back(source.kernel);
   return kernels;
 }
