@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "client/tensor/linalg.h"
+#include "tests/support/seeded.h"
 
 namespace burn {
 namespace {

@@ -10,6 +10,7 @@
 #include "client/ops/activation.h"
 #include "client/tensor/linalg.h"
 #include "tests/support/error_of.h"
+#include "tests/support/seeded.h"
 
 namespace burn {
 namespace {

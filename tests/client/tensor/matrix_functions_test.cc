@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "client/tensor/linalg.h"
 #include "tests/support/error_of.h"
+#include "tests/support/seeded.h"
 
 namespace burn {
 namespace {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/support/seeded.h"
 
 namespace burn {
 namespace {
