@@ -17,7 +17,6 @@ namespace {
 
 using test::error_of;
 using ::testing::AllOf;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -79,7 +78,7 @@ TEST(Literals, ItemHoldsWhatTheTensorHolds) {
   EXPECT_EQ(*Tensor<1>::from_data({0.1}, kDouble).try_into_scalar(), 0.1);
   EXPECT_EQ(Tensor<1>::from_data({0.1}, kDouble).into_scalar_async().get(), 0.1);
   EXPECT_EQ(Tensor<1>::from_data({0.1}, "cpu").item(), 0.1f);
-  const float single = Tensor<1>::from_data({0.1}, "cpu").item();
+  const auto single = static_cast<float>(Tensor<1>::from_data({0.1}, "cpu").item());
   EXPECT_EQ(single, 0.1f);
   EXPECT_EQ(Tensor<1>::from_data({0.1}, kDouble).item<float>(), 0.1f);
 }
