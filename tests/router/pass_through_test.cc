@@ -190,9 +190,11 @@ TEST(PassThrough, TheSessionOnTheWorkerEndsWithTheClients) {
   ASSERT_TRUE(sync(*session).ok());
   EXPECT_EQ(worker.sessions(), link + 1);
   session.reset();
+  const auto is_over = [&] {
+    return worker.sessions() == link && worker.memory_in_use() == 0 && router.sessions() == 0;
+  };
   const auto deadline = steady_clock::now() + std::chrono::seconds{5};
-  while ((worker.sessions() > link || worker.memory_in_use() > 0) && steady_clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  while (!is_over() && steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds{5});
   EXPECT_EQ(worker.sessions(), link);
   EXPECT_EQ(worker.memory_in_use(), 0u);
   EXPECT_EQ(router.sessions(), 0u);
