@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "base/error.h"
 #include "bench/chargpt.h"
 #include "session/local_session.h"

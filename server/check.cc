@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "backends/plugin.h"
-#include "backends/registry.h"
+#include "backends/registry/plugin.h"
+#include "backends/registry/registry.h"
 #include "base/cache_folder.h"
 #include "base/settings.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "backends/collective/meeting.h"
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "base/error.h"
 #include "daemon/resource_limits.h"
 #include "daemon/tls_options.h"

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <string>
 
-#include "backends/plugin.h"
-#include "backends/registry.h"
+#include "backends/registry/plugin.h"
+#include "backends/registry/registry.h"
 #include "base/fork.h"
 #include "proto/session_registry.h"
 #include "session/local_session.h"

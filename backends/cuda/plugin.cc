@@ -1,5 +1,5 @@
 // What libburn_cuda.so exports to the program that loads it.
-#include "backends/plugin.h"
+#include "backends/registry/plugin.h"
 
 #include "backends/cuda/device/device.h"
 #include "backends/cuda/device/report.h"

@@ -1,5 +1,5 @@
 // What libburn_vulkan.so exports to the program that loads it.
-#include "backends/plugin.h"
+#include "backends/registry/plugin.h"
 
 #include "backends/vulkan/device/device.h"
 #include "backends/vulkan/driver/adapters.h"

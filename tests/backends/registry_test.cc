@@ -1,4 +1,4 @@
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/collective/collective.h"
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "tests/ops/samples.h"
 
 namespace burn::testing {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "compile/rewrite/simplify.h"
 #include "session/local_session.h"
 #include "tests/client/recording_session.h"

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "base/settings.h"
 #include "session/local_session.h"
 #include "tests/session/answers.h"

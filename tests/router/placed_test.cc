@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "client/batch_scope.h"
 #include "nn/nn.h"
 #include "router/fleet_session.h"

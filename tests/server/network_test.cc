@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "net/dial/connect.h"
 #include "net/remote/remote_session.h"
 #include "server/server.h"

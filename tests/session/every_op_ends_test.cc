@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/apart.h"
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "base/error.h"
 #include "ir/catalogue.h"
 #include "session/local_session.h"

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <time.h>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "base/error.h"
 #include "base/host_block.h"
 #include "session/local_session.h"

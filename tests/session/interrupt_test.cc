@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "base/error.h"
 #include "session/local_session.h"
 #include "tests/session/expect_fails.h"

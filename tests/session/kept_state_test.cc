@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "tests/session/session_test.h"
 
 namespace burn::session {

@@ -10,7 +10,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/failures.h"
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "base/error.h"
 #include "base/plain_host_block.h"
 #include "compile/plan/guards.h"

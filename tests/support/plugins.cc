@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "backends/plugin.h"
+#include "backends/registry/plugin.h"
 
 namespace burn::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "net/remote/remote_session.h"
 #include "server/server.h"
 #include "session/local_session.h"

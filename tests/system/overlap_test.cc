@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "session/local_session.h"
 #include "tests/session/group_members.h"
 #include "tests/session/programs.h"

@@ -14,7 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "net/remote/remote_session.h"
 #include "proto/session_registry.h"
 #include "router/router.h"

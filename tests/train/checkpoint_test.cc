@@ -13,7 +13,7 @@
 #include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 #include "tests/train/epoch_history.h"
-#include "train/checkpoint/strategy.h"
+#include "train/learner/checkpoint_strategy.h"
 #include "train/learner/options.h"
 
 namespace burn::train {

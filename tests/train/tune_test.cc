@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 #include "session/local_session.h"
 #include "tests/support/error_of.h"
 #include "tests/train/tiny.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "train/checkpoint/checkpoint.h"
-#include "train/checkpoint/strategy.h"
 #include "train/checkpoint/writer.h"
+#include "train/learner/checkpoint_strategy.h"
 #include "train/learner/options.h"
 
 namespace burn::train {

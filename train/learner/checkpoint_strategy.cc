@@ -1,4 +1,4 @@
-#include "train/checkpoint/strategy.h"
+#include "train/learner/checkpoint_strategy.h"
 
 #include <algorithm>
 #include <set>

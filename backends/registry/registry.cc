@@ -1,4 +1,4 @@
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/null/null_backend.h"
-#include "backends/plugin.h"
+#include "backends/registry/plugin.h"
 #include "base/fork.h"
 #include "base/parse_number.h"
 

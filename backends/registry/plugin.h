@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/registry.h"
+#include "backends/registry/registry.h"
 
 namespace burn::backends {
 

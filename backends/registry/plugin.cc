@@ -1,4 +1,4 @@
-#include "backends/plugin.h"
+#include "backends/registry/plugin.h"
 
 #include <algorithm>
 #include <array>
