@@ -40,9 +40,5 @@ Server::SessionCounts Server::session_counts() const {
 }
 
 std::uint64_t Server::memory_in_use() const { return memory_of(*host_).in_use; }
-std::uint64_t Server::memory_idle() const {
-  const auto memory = memory_of(*host_);
-  return memory.reserved - memory.in_use;
-}
 
 }  // namespace burn::server

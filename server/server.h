@@ -86,7 +86,6 @@ class Server {
   SessionCounts session_counts() const;
   std::size_t sessions() const;
   std::uint64_t memory_in_use() const;  // of all devices, in bytes
-  std::uint64_t memory_idle() const;    // kept for reuse beside that
 
   // Reads ServerOptions::token_file and tenant_file again; sessions that are open stay, but for those of tenants that
   // are disabled or gone. Errors: as the constructor's; the tokens are

@@ -60,7 +60,6 @@ class SessionGroups final : public backends::Groups {
 
   Status check(const proto::GroupPlace& place) const;
   Result<std::string> prepare_locked(const proto::GroupPlace& place);
-  Group* find_place(const proto::GroupPlace& place, Status* why);
   void form(const std::shared_ptr<Group>& group, const std::vector<std::string>& addresses,
             std::chrono::milliseconds deadline);
   static void end(Group& group, const Status& why);

@@ -54,6 +54,12 @@ TEST(Gru, IsItsFormulaStepByStepWithTheResetBeforeAndAfter) {
       h = n * (1.0 - z) + z * h;
       expect_near(at_time(states, t), test::values(h));
     }
+    // In two calls, the second from the state of the first.
+    const auto [begin, at_one] = layer.forward_with_state(x.slice({{0, 2}, {0, 1}}));
+    const auto [rest, last] = layer.forward_with_state(x.slice({{0, 2}, {1, 3}}), at_one);
+    expect_near(rest, test::values(states.slice({{0, 2}, {1, 3}})));
+    expect_near(last, test::values(h));
+    EXPECT_EQ(begin.dims(), (std::array<std::int64_t, 3>{2, 1, 2}));
   }
 }
 

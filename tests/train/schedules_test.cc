@@ -84,6 +84,8 @@ TEST(Schedules, OfSchedulesPassAMetricOnAndKeepIt) {
     const auto rates = each->step();
     EXPECT_EQ(rates.base().as_double(), 1);
     EXPECT_EQ(rates.rate_of_group(1).as_double(), 2);
+    EXPECT_EQ(rates.lr_from_param({}, "head.weight").as_double(), 2);
+    EXPECT_EQ(rates.lr_from_param({}, "body.weight").as_double(), 1);
     for (int i = 0; i < 3; ++i) each->tell(1);
     EXPECT_EQ(each->step().base().as_double(), 0.5);
   }

@@ -19,7 +19,6 @@ class RunCheckpoints {
   // Errors: as check() of the strategies.
   RunCheckpoints(const TrainingOptions& options, const SplitMetrics& metrics, const KeepBest& watched);
 
-  bool are_written() const { return is_on_; }
   const CheckpointStore& store() const { return store_; }
 
   // After a step: whether one within the epoch is to be written now. One that is due while another is still being

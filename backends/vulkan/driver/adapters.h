@@ -43,7 +43,8 @@ struct Adapter {
 Result<std::vector<Adapter>> all_adapters();
 
 // Those that "vulkan:0", "vulkan:1", ... are: usable ones, discrete GPUs before integrated ones; CPUs only where
-// BURN_VULKAN_CPU=on, behind the others, or where there is nothing else. Errors: as open_adapter()'s.
+// BURN_VULKAN_CPU=on, behind the others, or where there is nothing else. Errors: all_adapters()'s;
+// FAILED_PRECONDITION where there is none, with what each device lacks.
 Result<std::vector<Adapter>> usable_adapters();
 
 // By position in usable_adapters(). Errors: FAILED_PRECONDITION with what is missing; NOT_FOUND with what there is.
