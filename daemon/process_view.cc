@@ -195,6 +195,21 @@ Status ProcessView::close_session(std::string_view name) {
   return status;
 }
 
+void ProcessView::report_tenants(Report& report) const {
+  const auto tenants = host_->admission().tenants().all();
+  if (tenants.empty()) return;
+  auto& table = report.tables.emplace_back(Report::Table{
+      .name = "tenants",
+      .columns = {"name", "sessions", "memory_in_use_bytes", "device_seconds", "queue_seconds", "refused"},
+      .rows = {}});
+  for (const auto& tenant : tenants) {
+    const auto& account = *tenant->account();
+    table.rows.push_back({std::string{tenant->name()}, std::uint64_t{tenant->sessions()},
+                          std::uint64_t{account.in_use()}, std::chrono::duration<double>(account.device()).count(),
+                          std::chrono::duration<double>(account.queue()).count(), std::uint64_t{tenant->refused()}});
+  }
+}
+
 Report ProcessView::report() const {
   const std::lock_guard lock{mutex_};
   const auto why_not = !service_ ? why_not_started() : why_not_ready();
@@ -215,6 +230,7 @@ Report ProcessView::report() const {
                                      std::uint64_t{service_->connections_limit()}, host_->counters().opened(),
                                      leases.resumes, leases.duplicates}}});
   host_->report(report);
+  report_tenants(report);
   return report;
 }
 

@@ -39,6 +39,7 @@ class ProcessView final : public OperatorSource {
   void collect_bytes(Samples& samples) const;
   void collect_clients(Samples& samples) const;
   void collect_security(Samples& samples) const;
+  void report_tenants(Report& report) const;
 
   const std::string title_;
   const std::function<void()> drain_;

@@ -28,7 +28,8 @@ struct ServerOptions {
   std::string unix_path;       // WebSocket over a unix socket
   std::string grpc_unix_path;  // gRPC over a unix socket
 
-  // In digits: where other workers reach this one when sessions compute together. Its network has to be theirs alone.
+  // A name or digits: where other workers reach this one when sessions compute together. Its network has to be theirs
+  // alone.
   std::string collective_address = "127.0.0.1";
   std::string operator_address;  // of burn-server's operator port (docs/operate); a worker inside a program has none
 

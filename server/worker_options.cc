@@ -2,11 +2,14 @@
 
 #include <utility>
 
-#include "backends/collective/meeting.h"
+#include <fmt/format.h>
+
 #include "backends/registry/registry.h"
 #include "base/error.h"
+#include "daemon/log.h"
 #include "daemon/resource_limits.h"
 #include "daemon/tls_options.h"
+#include "server/collective_address.h"
 #include "session/version.h"
 
 namespace burn::server {
@@ -39,8 +42,10 @@ daemon::ServiceOptions service_options(const ServerOptions& options) {
 }
 
 std::shared_ptr<WorkerHost> open_worker(const ServerOptions& options) {
-  const std::string any_ticket(backends::kTicketBytes, '0');  // told early what sessions would be told later
-  (void)value_or_throw(backends::Meeting::listen(options.collective_address, any_ticket, 0, 1));
+  auto collective_address = value_or_throw(find_collective_address(options.collective_address));
+  if (collective_address != options.collective_address)
+    daemon::log_info(
+        fmt::format("other workers reach this one at {}, {}", options.collective_address, collective_address));
   session::PlanCapacity plans;
   if (options.plan_cache) plans.bytes = static_cast<std::size_t>(*options.plan_cache);
   WorkerHost::Workers workers;
@@ -54,7 +59,7 @@ std::shared_ptr<WorkerHost> open_worker(const ServerOptions& options) {
   auto admission = std::make_shared<daemon::AdmissionControl>(daemon::credentials_of(service),
                                                               daemon::ResourceLimits::sessions(service));
   return std::make_shared<WorkerHost>(std::move(workers), quotas, seconds{options.session_lease}, std::move(admission),
-                                      options.collective_address);
+                                      std::move(collective_address));
 }
 
 ServerOptions server_options(const daemon::OptionValues& values) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -57,6 +58,35 @@ std::string to_string(const InternetAddress& address) {
     return {};
   return address.family() == AF_INET6 ? fmt::format("[{}]:{}", host.data(), port.data())
                                       : fmt::format("{}:{}", host.data(), port.data());
+}
+
+Result<std::vector<std::string>> resolve_host(const std::string& name) {
+  const bool has_brackets = name.size() >= 2 && name.front() == '[' && name.back() == ']';
+  const auto bare = has_brackets ? name.substr(1, name.size() - 2) : name;
+  const auto wrong = [&](const char* why) {
+    return invalid_argument(fmt::format("'{}' is no host: {}", name.substr(0, NI_MAXHOST), why));
+  };
+  if (bare.empty()) return wrong("it is empty");
+  if (bare.size() >= NI_MAXHOST || bare.find('\0') != std::string::npos)
+    return wrong("a name has at most 1024 bytes, none of them zero");
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* first = nullptr;
+  const int failed = ::getaddrinfo(bare.c_str(), "0", &hints, &first);
+  if (failed != 0) return wrong(::gai_strerror(failed));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found{first, &::freeaddrinfo};
+  std::vector<std::string> reachable;
+  std::vector<std::string> loopback;
+  for (const addrinfo* it = first; it != nullptr; it = it->ai_next) {
+    InternetAddress address;
+    address.size = it->ai_addrlen;
+    std::memcpy(&address.storage, it->ai_addr, it->ai_addrlen);
+    std::array<char, NI_MAXHOST> digits{};
+    if (::getnameinfo(it->ai_addr, it->ai_addrlen, digits.data(), digits.size(), nullptr, 0, NI_NUMERICHOST) == 0)
+      (address.is_loopback() ? loopback : reachable).emplace_back(digits.data());
+  }
+  reachable.insert(reachable.end(), loopback.begin(), loopback.end());
+  return reachable;
 }
 
 }  // namespace burn::backends

@@ -1,7 +1,8 @@
-// Addresses of TCP in digits.
+// Addresses of TCP in digits, and those of a name.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <sys/socket.h>
 
@@ -25,5 +26,10 @@ Result<InternetAddress> parse_host(const std::string& host, const std::string& p
 // "127.0.0.1:41001", "[::1]:41001".
 Result<InternetAddress> parse_address(const std::string& text);
 std::string to_string(const InternetAddress& address);  // so that parse_address() reads it
+
+// The addresses in digits ("10.0.0.7", "fd00::7") that a host's name stands for, those that other machines may reach
+// before loopback, otherwise in the order of the system's resolver; digits stand for themselves. May wait for a name
+// server. Errors: INVALID_ARGUMENT with the name and what the resolver says.
+Result<std::vector<std::string>> resolve_host(const std::string& name);
 
 }  // namespace burn::backends

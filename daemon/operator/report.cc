@@ -1,6 +1,9 @@
 #include "daemon/operator/report.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -46,26 +49,77 @@ std::string html_text(std::string_view text) {
   return escaped;
 }
 
-std::string html_value(const Report::Value& value) {
+// A column's name ends with the unit of its values.
+enum class Unit : std::uint8_t { none, bytes, seconds };
+
+Unit unit_of(std::string_view column) {
+  if (column.ends_with("_bytes")) return Unit::bytes;
+  return column.ends_with("_seconds") ? Unit::seconds : Unit::none;
+}
+
+// "memory_in_use_bytes": "memory in use", as its values say the unit; "plan_bytes" stays "plan bytes".
+std::string html_name(std::string_view column) {
+  const auto unit = column.rfind('_');
+  if (unit_of(column) != Unit::none && column.find('_') != unit) column = column.substr(0, unit);
+  auto name = html_text(column);
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+// "15.3 MiB"
+std::string in_bytes(std::uint64_t bytes) {
+  constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  auto number = static_cast<double>(bytes);
+  for (; number >= 1024 && unit + 1 < kUnits.size(); ++unit) number /= 1024;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", number, kUnits[unit]);
+}
+
+std::string html_value(const Report::Value& value, Unit unit) {
   return std::visit(Overloaded{
                         [](bool is) { return std::string{is ? "<td>yes</td>" : "<td>no</td>"}; },
-                        [](std::uint64_t count) { return fmt::format("<td class=n>{}</td>", count); },
-                        [](double number) { return fmt::format("<td class=n>{:.3f}</td>", number); },
+                        [unit](std::uint64_t count) {
+                          return fmt::format("<td class=n>{}</td>",
+                                             unit == Unit::bytes ? in_bytes(count) : fmt::format("{}", count));
+                        },
+                        [unit](double number) {
+                          return fmt::format("<td class=n>{:.3f}{}</td>", number, unit == Unit::seconds ? " s" : "");
+                        },
                         [](const std::string& text) { return fmt::format("<td>{}</td>", html_text(text)); },
                     },
                     value);
 }
 
-std::string html_table(const Report::Table& table) {
-  std::string html = fmt::format("<h2>{}</h2>\n<table><tr>", html_text(table.name));
-  for (const auto& column : table.columns) html += fmt::format("<th>{}</th>", html_text(column));
+// A line for each row.
+std::string html_rows(const Report::Table& table) {
+  std::string html{"<tr>"};
+  for (const auto& column : table.columns) html += fmt::format("<th>{}</th>", html_name(column));
   html += "</tr>\n";
   for (const auto& row : table.rows) {
     html += "<tr>";
-    for (const auto& value : row) html += html_value(value);
+    for (std::size_t c = 0; c < row.size(); ++c) html += html_value(row[c], unit_of(table.columns[c]));
     html += "</tr>\n";
   }
-  return html + "</table>\n";
+  return html;
+}
+
+// A line for each column.
+std::string html_columns(const Report::Table& table) {
+  std::string html;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    html += fmt::format("<tr><th>{}</th>", html_name(table.columns[c]));
+    for (const auto& row : table.rows) html += html_value(row[c], unit_of(table.columns[c]));
+    html += "</tr>\n";
+  }
+  return html;
+}
+
+// Of many columns and few rows the columns become lines, so that a page is no wider than a screen.
+std::string html_table(const Report::Table& table) {
+  constexpr std::size_t kWide = 7;
+  const bool is_turned = table.columns.size() > kWide && table.rows.size() <= kWide;
+  return fmt::format("<h2>{}</h2>\n<table>{}</table>\n", html_text(table.name),
+                     is_turned ? html_columns(table) : html_rows(table));
 }
 
 constexpr std::string_view kStyle =

@@ -23,7 +23,8 @@ struct Report {
 // {"devices":[{"name":"cpu","runs":7}]}: an array for each table, an object for each row. Text that is not UTF-8 has
 // its other bytes written out.
 std::string to_json(const Report& report);
-// A page of HTML without scripts, images or links to other machines. Everything that is not our own is escaped.
+// A page of HTML: bytes and seconds with their units, tables of many columns and few rows turned. Without scripts,
+// images or links to other machines. Everything that is not our own is escaped.
 std::string to_html(const Report& report, std::string_view title);
 
 }  // namespace burn::daemon

@@ -1,6 +1,7 @@
 // burn-server's operator port and the commands that ask it.
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 #include "tests/server/operated_server.h"
 #include "tests/session/answers.h"
 #include "tests/session/programs.h"
+#include "tests/support/temp_folder.h"
 
 namespace burn::server {
 
@@ -62,6 +64,25 @@ TEST(BurnServerOperator, CountsWhatItsClientsDo) {
   for (int i = 0; i < 500 && server.get("/status").body.find(kAtRest) == std::string::npos; ++i)
     std::this_thread::sleep_for(10ms);
   EXPECT_THAT(server.get("/status").body, HasSubstr(kAtRest));
+}
+
+TEST(BurnServerOperator, ShowsWhatEachTenantHas) {
+  const test::TempFolder folder;
+  const auto tokens = folder.write("vision.tokens", "a token of the tenant vision\n");
+  const auto file = folder.write("tenants.toml",
+                                 "[[tenant]]\nname = \"vision\"\ntoken-file = \"vision.tokens\"\n"
+                                 "[[tenant]]\nname = \"speech\"\ndisabled = true\n");
+  for (const auto& path : {tokens, file}) std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+  OperatedServer server{{"--tenants", file.string()}};
+  net::ConnectOptions options;
+  options.token = "a token of the tenant vision";
+  const auto session = value_or_throw(net::connect(server.url(), options));
+  ASSERT_TRUE(session->write(1, tensor({1000}, std::vector<float>(1000, 1.0f))).ok());
+  ASSERT_TRUE(read(*session, 1).ok());
+  const auto status = server.get("/status").body;
+  EXPECT_THAT(status, HasSubstr("{\"name\":\"vision\",\"sessions\":1,\"memory_in_use_bytes\":4"));
+  EXPECT_THAT(status, HasSubstr("{\"name\":\"speech\",\"sessions\":0,\"memory_in_use_bytes\":0,"));
+  EXPECT_THAT(server.get("/debug").body, HasSubstr("<h2>tenants</h2>"));
 }
 
 TEST(BurnServerOperator, CountsBytesOfFramesInBothDirections) {
