@@ -151,7 +151,7 @@ std::unique_ptr<proto::ServedSession> RouterHost::open_status() const {
 
 std::unique_ptr<proto::ServedSession> RouterHost::open_on(const std::shared_ptr<Member>& member) const {
   if (auto health = member->health(); !health.ok()) return daemon::make_refused_session(std::move(health));
-  auto session = member->open_session(true);
+  auto session = member->open_session(Member::Use::pass_through);
   if (!session.ok()) return daemon::make_refused_session(session.status());
   return make_pass_through(*std::move(session), info_for_client(member->facts().info));
 }
@@ -186,7 +186,7 @@ std::unique_ptr<proto::ServedSession> RouterHost::open_fleet() const {
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const auto& member = members_[k];
     if (auto health = member->health(); !health.ok()) return daemon::make_refused_session(std::move(health));
-    auto session = member->open_session(false);  // a fleet's session has a thread of its own, which may wait
+    auto session = member->open_session(Member::Use::fleet);
     if (!session.ok()) return daemon::make_refused_session(session.status());
     options.members.push_back(*std::move(session));
     options.names.push_back(member->url());

@@ -11,7 +11,6 @@
 #include "backends/registry.h"
 #include "base/settings.h"
 #include "router/host_memory.h"
-#include "router/host_memory.h"
 #include "session/local_session.h"
 #include "tests/session/answers.h"
 #include "tests/session/programs.h"

@@ -9,6 +9,7 @@
 
 #include "tests/router/routed.h"
 #include "tests/session/programs.h"
+#include "tests/support/eventually.h"
 #include "tests/support/temp_folder.h"
 
 namespace burn::router {
@@ -81,9 +82,7 @@ TEST_F(TwoWorkers, TheStatusSaysWhatTheyDo) {
   EXPECT_EQ(members[1].sessions, 1u);
   EXPECT_EQ(members[1].lost, "");
   b_.stop();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{1};
-  while (this->members()[1].lost.empty() && std::chrono::steady_clock::now() < deadline) {
-  }
+  test::eventually([&] { return !this->members()[1].lost.empty(); }, std::chrono::seconds{1});
   EXPECT_THAT(this->members()[1].lost, HasSubstr(b_.url()));
   EXPECT_EQ(worker_of(*connect(router_.url() + "/least-loaded")), "a") << "where there is a worker";
 }
