@@ -1,18 +1,24 @@
-// burn-bench-allreduce: what an all_reduce of f32 between processes of this machine takes, by its size. A JSON object a
-// line.
+// burn-bench-allreduce: what an all_reduce of f32 between processes of this machine takes, by its size, beside Gloo's
+// where that was there when this was built. A JSON object a line.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "backends/collective/direct_collective.h"
 #include "backends/collective/meeting.h"
 #include "base/error.h"
+#include "bench/allreduce_gloo.h"
 #include "ir/ops.h"
 
 namespace burn::bench {
@@ -22,36 +28,83 @@ using backends::Collective, backends::Meeting;
 
 constexpr std::chrono::seconds kForming{30};
 
-// Milliseconds of one of `count`, the median.
-double time_of(Collective& member, const ir::Op& op, std::int64_t elements, int count) {
-  const ir::TensorType type{ir::DType::f32, {elements}};
-  std::vector<float> x(static_cast<std::size_t>(elements), 1), y(x.size());
-  const auto perform = [&] {
-    const auto done = member.perform({op, type, std::as_bytes(std::span(x)), std::as_writable_bytes(std::span(y))});
-    if (!done.ok()) throw_failure(done);
-  };
-  for (int i = 0; i < 3; ++i) perform();
-  std::vector<double> times;
-  for (int i = 0; i < count; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    perform();
-    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+// In which Gloo's members find each other.
+class TempFolder {
+ public:
+  TempFolder() : path_((std::filesystem::temp_directory_path() / "burn-allreduce-XXXXXX").string()) {
+    if (!::mkdtemp(path_.data())) throw Error{StatusCode::internal, "cannot make " + path_};
   }
-  std::ranges::sort(times);
-  return times[times.size() / 2];
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  ~TempFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+using Floats = std::vector<float>;
+
+// One way to make `y` the sum of all members' `x`.
+struct Way {
+  std::string name;
+  std::function<void()> perform;
+  std::vector<double> milliseconds = {};
+};
+
+double median(std::vector<double>& values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
 }
 
-void measure(Collective& member, const std::vector<std::int64_t>& sizes) {
+void check_sums(const Way& way, const Floats& y, int members) {
+  for (const auto value : {y.front(), y[y.size() / 2], y.back()}) {
+    if (value != static_cast<float>(members))
+      throw Error{StatusCode::internal, way.name + " gives " + std::to_string(value)};
+  }
+}
+
+// In rounds of a few of each, in turn, so that what else the machine does meets all of them.
+void measure(Collective& member, GlooGroup* gloo, const std::vector<std::int64_t>& sizes) {
+  constexpr int kRounds = 10;
   for (const auto bytes : sizes) {
-    const int count = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 28) / bytes, 5, 1000));
-    const auto reduced = time_of(member, ir::AllReduce{}, bytes / 4, count);
-    if (member.rank() == 0)
-      std::printf("{\"bytes\": %lld, \"members\": %d, \"all_reduce_ms\": %.4f}\n", static_cast<long long>(bytes),
-                  member.size(), reduced);
+    const int count = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 28) / bytes, 5, 2000));
+    const ir::TensorType type{ir::DType::f32, {bytes / 4}};
+    const Floats x(static_cast<std::size_t>(bytes / 4), 1);
+    Floats y(x.size());
+    std::vector<Way> ways{{"all_reduce", [&] {
+                             const auto done = member.perform({ir::AllReduce{}, type, std::as_bytes(std::span(x)),
+                                                               std::as_writable_bytes(std::span(y))});
+                             if (!done.ok()) throw_failure(done);
+                           }}};
+    if (gloo) {
+      for (auto& [name, perform] : gloo->ways())
+        ways.push_back({"gloo_" + name, [&x, &y, perform = std::move(perform)] { perform(x, y); }});
+    }
+    for (int round = 0; round < kRounds; ++round) {
+      for (auto& way : ways) {
+        for (int i = 0; i < std::max(1, count / kRounds) + 1; ++i) {
+          const auto begin = std::chrono::steady_clock::now();
+          way.perform();
+          const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+          if (i > 0) way.milliseconds.push_back(time.count());
+        }
+        check_sums(way, y, member.size());
+      }
+    }
+    if (member.rank() != 0) continue;
+    std::printf("{\"bytes\": %lld, \"members\": %d", static_cast<long long>(bytes), member.size());
+    for (auto& way : ways) std::printf(", \"%s_ms\": %.4f", way.name.c_str(), median(way.milliseconds));
+    std::printf("}\n");
+    std::fflush(stdout);
   }
 }
 
 int run(int members, const std::vector<std::int64_t>& sizes) {
+  const TempFolder folder;
   std::vector<std::unique_ptr<Meeting>> meetings;
   std::vector<std::string> addresses;
   for (int rank = 0; rank < members; ++rank) {
@@ -65,7 +118,11 @@ int run(int members, const std::vector<std::int64_t>& sizes) {
   const auto own = std::move(meetings[static_cast<std::size_t>(rank)]);
   meetings.clear();
   const auto member = backends::make_direct_collective(value_or_throw(own->meet(addresses, kForming)));
-  measure(*member, sizes);
+  const auto gloo = make_gloo_group(rank, members, folder.path());
+  measure(*member, gloo.get(), sizes);
+  if (rank != 0) std::_Exit(0);  // what rank 0 has, it removes
+  while (::wait(nullptr) > 0) {
+  }
   return 0;
 }
 

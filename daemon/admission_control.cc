@@ -87,15 +87,17 @@ Result<net::Admission> AdmissionControl::admit(const std::string& token, const n
   if (is_draining_) return unavailable("the server is draining: it takes no new sessions, and ends");
   if (!net::has_memory_for_connection()) return resource_exhausted("the worker has no memory for another session");
   net::Admission admission{.identity = std::move(identity)};
-  BURN_TRY(auto permit, sessions_->take(net::Peer::of(caller.address)));
   const auto tenant = tenants_.by_name(admission.identity.tenant);
+  const auto rules = tenant ? tenant->rules() : nullptr;
+  BURN_TRY(auto permit,
+           sessions_->take(net::Peer::of(caller.address), rules ? rules->sessions_per_peer : std::nullopt));
   if (!tenant) {
     admission.permit = std::move(permit);
     return admission;
   }
   BURN_TRY(auto place, tenant->take_session());
   admission.permit = std::make_shared<std::pair<net::Permit, net::Permit>>(std::move(permit), std::move(place));
-  if (const auto rules = tenant->rules()) admission.max_lease = rules->session_lease;
+  if (rules) admission.max_lease = rules->session_lease;
   return admission;
 }
 

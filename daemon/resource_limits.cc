@@ -29,7 +29,9 @@ ResourceLimits::ResourceLimits(const ServiceOptions& options, std::size_t free_d
   const auto all = std::min(wanted, possible);
   const bool are_shared = options.sessions_per_peer < options.sessions;
   const auto per_peer_at_most = are_shared ? std::max<std::size_t>(all * 3 / 4, 1) : all;
-  connections_ = net::with_room_for_operators(all, std::min(options.sessions_per_peer + 16, per_peer_at_most));
+  // A tenant may be let have more sessions of one peer, and which tenant's a connection is is not known at its begin.
+  const auto per_peer = options.tenant_file.empty() ? options.sessions_per_peer + 16 : all;
+  connections_ = net::with_room_for_operators(all, std::min(per_peer, per_peer_at_most));
 }
 
 net::PermitLimits ResourceLimits::sessions(const ServiceOptions& options) {

@@ -22,7 +22,8 @@ class ResourceLimits {
 
   // Connections at once, of all listeners: a quarter and 16 more than sessions, for clients that are in their handshake
   // or leaving, but not more than there are descriptors for. A connection takes one descriptor, of gRPC two more for
-  // each of its listeners. Where one peer may not have all sessions it may not have all connections either.
+  // each of its listeners. Where one peer may not have all sessions it may not have all connections either,
+  // but three quarters of them where there are tenants.
   net::PermitLimits connections() const { return connections_; }
   // A line for the log when the descriptors allow fewer connections than the options ask for; else empty.
   const std::string& warning() const { return warning_; }

@@ -166,6 +166,7 @@ const std::map<std::string_view, Take>& keys() {
        number([](TenantRules& r, auto n) { r.limits.weight = static_cast<unsigned>(n); }, Kind::count, 1, 100)},
       {"memory", number([](TenantRules& r, auto n) { r.limits.memory = n; }, Kind::bytes, 0, kMost)},
       {"sessions", number([](TenantRules& r, auto n) { r.sessions = n; }, Kind::count, 0, 1'000'000)},
+      {"sessions-per-peer", number([](TenantRules& r, auto n) { r.sessions_per_peer = n; }, Kind::count, 1, 1'000'000)},
       {"session-memory", number([](TenantRules& r, auto n) { r.session_memory = n; }, Kind::bytes, 0, kMost)},
       {"programs", number([](TenantRules& r, auto n) { r.programs = n; }, Kind::count, 0, 1'000'000'000)},
       {"run-timeout",

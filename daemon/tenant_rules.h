@@ -34,6 +34,8 @@ struct TenantRules {
   serving::TenantAccount::Limits limits;
   std::vector<std::string> devices;       // by name; empty: all
   std::optional<std::uint64_t> sessions;  // at once
+  std::optional<std::uint64_t>
+      sessions_per_peer;  // at once from one address: more for a router, which has many clients
   std::optional<std::uint64_t> session_memory, programs;
   std::optional<std::chrono::milliseconds> run_timeout;
   std::optional<std::chrono::seconds> session_lease;

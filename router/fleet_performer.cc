@@ -47,13 +47,14 @@ std::uint64_t runs_between_checks() {
   return parse_number<std::uint64_t>(setting(Setting::check_replicas)).value_or(0);
 }
 
-CoreOptions core_options(const FleetOptions& options) {
+CoreOptions core_options(const FleetOptions& options, ChargePrograms charge) {
   return {.mesh = options.mesh,
           .home = static_cast<int>(options.home),
           .weights = options.weights,
           .max_tensors = options.quotas.tensors,
           .max_programs = options.quotas.programs,
           .max_entries = options.quotas.program_entries,
+          .charge = std::move(charge),
           .trace = traces_sharding() ? print : std::function<void(const std::string&)>{}};
 }
 
@@ -64,8 +65,9 @@ FleetPerformer::FleetPerformer(FleetOptions options)
       group_timeout_(options.group_timeout),
       home_(static_cast<int>(options.home)),
       members_(std::move(options.members), std::move(options.names), options.mesh),
-      core_(core_options(options)),
-      budget_(std::make_shared<Budget>(options.quotas.tensor_bytes)),
+      account_(options.account),
+      budget_(std::make_shared<Budget>(options.quotas.tensor_bytes, account_.get())),
+      core_(core_options(options, [this](std::uint64_t bytes) { return programs_share_.resize(*budget_, bytes); })),
       checks_every_(runs_between_checks()) {
   info_ = describe(members_, quotas_);
 }
@@ -150,8 +152,7 @@ void FleetPerformer::define(serving::DefineCall& call) {
     return finish_call(std::make_shared<const Status>(read.invalid));
   }
   ++programs_;
-  core_.define(define.id, std::move(read.program), define.forget, outbox_);
-  finish_call(nullptr);
+  finish_call(core_.define(define.id, std::move(read.program), define.forget, outbox_));
 }
 
 void FleetPerformer::run(const proto::Run& run) {

@@ -56,10 +56,12 @@ class FleetPerformer final : public serving::CallPerformer {
   const std::chrono::milliseconds group_timeout_;
   const int home_;  // the member on which the session lives until a batch comes
   Members members_;
+  const std::shared_ptr<serving::HostAccount> account_;  // outlives the budget
+  const std::shared_ptr<serving::Budget> budget_;        // outlives what is charged to it
+  serving::Budget::HostShare programs_share_;            // of the programs of `core_`
   SessionCore core_;
   Outbox outbox_;
   AnswerOrder answers_;
-  const std::shared_ptr<serving::Budget> budget_;  // outlives what is charged to it
   const std::shared_ptr<serving::SessionSignal> signal_ = std::make_shared<serving::SessionSignal>();
   serving::FailureLog refused_;           // by the router, that no answer has told of yet
   const std::uint64_t checks_every_;      // so many runs the members' replicas are compared; 0: never

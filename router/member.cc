@@ -73,10 +73,11 @@ Status check_members(const std::vector<MemberFacts>& members, std::string_view i
   return {};
 }
 
-Member::Member(const WorkerSpec& spec, std::string token)
+Member::Member(const WorkerSpec& spec, std::string token, std::chrono::seconds lease)
     : spec_(spec),
       name_(member_name(spec.url)),
       token_(std::move(token)),
+      lease_(lease),
       lost_(unavailable("it is not connected yet")) {}
 
 net::ConnectOptions Member::options() const {
@@ -107,9 +108,11 @@ void Member::listen(net::RemoteSession& session) {
                   }});
 }
 
-Result<std::unique_ptr<net::RemoteSession>> Member::open_session(bool never_waits) {
+Result<std::unique_ptr<net::RemoteSession>> Member::open_session(Use use) {
   auto options = this->options();
-  options.never_waits = never_waits;
+  options.never_waits = use == Use::pass_through;
+  // Parts of uploads that pass through are not kept, and could not be sent again.
+  if (use == Use::fleet) options.lease_seconds = static_cast<std::uint32_t>(lease_.count());
   options.assumed_info = facts_.info;
   options.held = count_session();
   options.welcome_wait = std::chrono::milliseconds{0};

@@ -32,8 +32,9 @@ Status check_members(const std::vector<MemberFacts>& members, std::string_view i
 // client has a connection of its own. Thread-safe.
 class Member : public std::enable_shared_from_this<Member> {
  public:
-  // `token`: the router's own, for its workers. Does not connect.
-  Member(const WorkerSpec& spec, std::string token);
+  // `token`: the router's own, for its workers. `lease`: how long sessions of Use::fleet outlive a lost connection to
+  // the worker, as long as that lends at most. Does not connect.
+  Member(const WorkerSpec& spec, std::string token, std::chrono::seconds lease = std::chrono::seconds{0});
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
@@ -46,9 +47,12 @@ class Member : public std::enable_shared_from_this<Member> {
   // Requires: connect() was ok.
   const MemberFacts& facts() const { return facts_; }
 
+  // What a session is for: a client's calls, which pass through and must not wait (net::ConnectOptions::never_waits),
+  // or a fleet's, which has a thread of its own.
+  enum class Use : std::uint8_t { pass_through, fleet };
   // A session for a client, which has facts().info at once; blocks for nothing, and keeps calls until the worker has
-  // welcomed it. `never_waits`: net::ConnectOptions has it.
-  Result<std::unique_ptr<net::RemoteSession>> open_session(bool never_waits);
+  // welcomed it.
+  Result<std::unique_ptr<net::RemoteSession>> open_session(Use use);
 
   // Ok while the link is there; else UNAVAILABLE with the URL and why, or FAILED_PRECONDITION of a worker that came
   // back as another.
@@ -73,6 +77,7 @@ class Member : public std::enable_shared_from_this<Member> {
 
   const WorkerSpec spec_;
   const std::string name_, token_;
+  const std::chrono::seconds lease_;
   MemberFacts facts_;                                     // set by connect()
   std::unique_ptr<net::RemoteSession> link_, next_link_;  // of the thread that calls look()
   std::atomic<std::uint64_t> sessions_ = 0;

@@ -25,7 +25,7 @@ RouterHost::Members make_members(const RouterOptions& options) {
     token = value_or_throw(daemon::read_token_file(options.worker_token_file)).front();
   RouterHost::Members members;
   for (const auto& text : options.workers) {
-    const auto member = std::make_shared<Member>(value_or_throw(parse_worker(text)), token);
+    const auto member = std::make_shared<Member>(value_or_throw(parse_worker(text)), token, options.worker_lease);
     for (const auto& other : members) {
       if (other->name() != member->name()) continue;
       throw Error{
@@ -83,6 +83,7 @@ RouterOptions router_options(const daemon::OptionValues& values) {
   options.mesh = values.text(Option::mesh);
   options.worker_token_file = values.text(Option::worker_token_file);
   options.worker_timeout = seconds(Option::worker_timeout);
+  options.worker_lease = seconds(Option::worker_lease);
   return options;
 }
 

@@ -26,6 +26,7 @@ struct RouterOptions {
   std::string mesh;                         // as --mesh; empty: all along "data"
   std::string worker_token_file;            // the first token in it is the router's, for its workers; empty: BURN_TOKEN
   std::chrono::seconds worker_timeout{30};  // for all workers to be there, at first
+  std::chrono::seconds worker_lease{0};     // that sessions on all workers outlive lost connections to them, at most
 };
 
 // burn-router's, from values of daemon/options.def.

@@ -6,12 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "base/machine.h"
 #include "base/one_line.h"
 #include "daemon/log.h"
 #include "daemon/status_session.h"
 #include "ir/catalogue.h"
 #include "ir/ops/collectives.h"
 #include "router/fleet_session.h"
+#include "router/host_memory.h"
 #include "router/pass_through.h"
 #include "router/version.h"
 
@@ -37,6 +39,7 @@ RouterHost::RouterHost(Members members, compile::partition::Mesh mesh, std::chro
     : Host(lease, std::move(admission)),
       members_(std::move(members)),
       mesh_(mesh),
+      memory_(std::make_shared<HostMemory>(usable_memory())),
       devices_{std::string{kFleet}},
       readiness_(unavailable("this router is not connected to its workers yet")) {
   for (const auto& member : members_) devices_.push_back(member->name());
@@ -148,7 +151,7 @@ std::unique_ptr<proto::ServedSession> RouterHost::open_status() const {
 
 std::unique_ptr<proto::ServedSession> RouterHost::open_on(const std::shared_ptr<Member>& member) const {
   if (auto health = member->health(); !health.ok()) return daemon::make_refused_session(std::move(health));
-  auto session = member->open_session(true);
+  auto session = member->open_session(Member::Use::pass_through);
   if (!session.ok()) return daemon::make_refused_session(session.status());
   return make_pass_through(*std::move(session), info_for_client(member->facts().info));
 }
@@ -179,10 +182,11 @@ std::unique_ptr<proto::ServedSession> RouterHost::open_fleet() const {
             members_.size(), ir::kMaxMembers, members_.size(), kLeastLoaded)});
   }
   FleetOptions options{.mesh = mesh_};
+  options.account = memory_;
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const auto& member = members_[k];
     if (auto health = member->health(); !health.ok()) return daemon::make_refused_session(std::move(health));
-    auto session = member->open_session(false);  // a fleet's session has a thread of its own, which may wait
+    auto session = member->open_session(Member::Use::fleet);
     if (!session.ok()) return daemon::make_refused_session(session.status());
     options.members.push_back(*std::move(session));
     options.names.push_back(member->url());

@@ -10,6 +10,7 @@
 
 #include "daemon/host.h"
 #include "router/member.h"
+#include "serving/budget.h"
 
 namespace burn::router {
 
@@ -47,6 +48,7 @@ class RouterHost final : public daemon::Host {
 
   const Members members_;
   const compile::partition::Mesh mesh_;
+  const std::shared_ptr<serving::HostAccount> memory_;  // of sessions on all workers
   std::vector<std::string> devices_;
   std::atomic<std::size_t> turn_ = 0;  // of members with the same load
 

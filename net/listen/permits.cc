@@ -17,7 +17,8 @@ std::shared_ptr<PermitPool> returning_permits(const PermitLimits& limits) {
                                       PermitLimits{.all = count, .per_peer = std::max<std::size_t>(count / 2, 1)});
 }
 
-Result<Permit> PermitPool::take(const Peer& peer) {
+Result<Permit> PermitPool::take(const Peer& peer, std::optional<std::size_t> per_peer) {
+  const auto of_one_peer = per_peer.value_or(limits_.per_peer);
   const bool is_unix = peer.where == Peer::Where::unix_socket;
   const std::lock_guard lock{mutex_};
   std::size_t limit = limits_.all;
@@ -26,9 +27,9 @@ Result<Permit> PermitPool::take(const Peer& peer) {
   if (taken_ >= limit) {
     return resource_exhausted(fmt::format("there are {} {}, and at most {} may be", taken_, what_, limit));
   }
-  if (!is_unix && count_of(peer.key) >= limits_.per_peer) {
-    return resource_exhausted(fmt::format("{} has {} {}, and at most {} may be of one peer", peer.key, limits_.per_peer,
-                                          what_, limits_.per_peer));
+  if (!is_unix && count_of(peer.key) >= of_one_peer) {
+    return resource_exhausted(fmt::format("{} has {} {}, and at most {} may be of one peer", peer.key,
+                                          count_of(peer.key), what_, of_one_peer));
   }
   struct Taken {
     ~Taken() {

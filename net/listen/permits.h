@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -39,8 +40,8 @@ class PermitPool : public std::enable_shared_from_this<PermitPool> {
   // `what`: "sessions", for errors.
   PermitPool(std::string what, const PermitLimits& limits) : what_(std::move(what)), limits_(limits) {}
 
-  // Errors: RESOURCE_EXHAUSTED with the limit that is met.
-  Result<Permit> take(const Peer& peer);
+  // `per_peer`: instead of limits().per_peer, for this permit. Errors: RESOURCE_EXHAUSTED with the limit that is met.
+  Result<Permit> take(const Peer& peer, std::optional<std::size_t> per_peer = std::nullopt);
   std::size_t taken() const;
   const PermitLimits& limits() const { return limits_; }
 

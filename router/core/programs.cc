@@ -1,6 +1,7 @@
 #include "router/core/programs.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -9,6 +10,36 @@
 #include <fmt/format.h>
 
 namespace burn::router {
+namespace {
+
+// Estimates. Room for the first variant is taken with the program.
+std::uint64_t bytes_of_variant(const ir::Program& program) {
+  constexpr std::uint64_t kName = 64;  // among ProgramNames
+  return sizeof(Variant) + kName + sizeof(LayoutId) * (program.inputs.size() + program.outputs.size());
+}
+
+std::uint64_t bytes_of(const RoutedProgram& routed) {
+  constexpr std::uint64_t kNode = 352, kInput = 64, kOutput = 16, kEntry = 64;
+  const auto bytes = sizeof(RoutedProgram) + kEntry + routed.refused.message().size();
+  if (!routed.program) return bytes;
+  const auto& program = *routed.program;
+  const auto variants = std::max<std::size_t>(routed.variants.size(), 1);
+  return bytes + kNode * program.nodes.size() + kInput * program.inputs.size() + kOutput * program.outputs.size() +
+         variants * bytes_of_variant(program);
+}
+
+}  // namespace
+
+Status RoutedPrograms::resize(std::uint64_t bytes) {
+  if (charge_) BURN_RETURN_IF_ERROR(charge_(bytes));
+  bytes_ = bytes;
+  return {};
+}
+
+void RoutedPrograms::shrink(std::uint64_t bytes) {
+  [[maybe_unused]] const auto status = resize(bytes_ - bytes);
+  assert(status.ok());
+}
 
 std::vector<proto::ProgramId> RoutedPrograms::define(proto::ProgramId id, RoutedProgram program,
                                                      std::span<const proto::ProgramId> forget) {
@@ -23,14 +54,19 @@ std::vector<proto::ProgramId> RoutedPrograms::define(proto::ProgramId id, Routed
       program.refused = resource_exhausted(
           fmt::format("a session's programs may not have more than {} nodes, inputs and operands", max_entries_));
     }
+    if (program.refused.ok()) program.refused = resize(bytes_ + bytes_of(program));
     if (program.refused.ok()) {
       entries_ += entries;
     } else {
       program.program = nullptr;
     }
   }
-  programs_.insert_or_assign(id, std::move(program));
-  std::erase(names, id);  // it stands for the new one
+  const bool is_known =
+      program.program || (programs_.size() / 2 < max_programs_ && resize(bytes_ + bytes_of(program)).ok());
+  if (is_known) {
+    programs_.insert_or_assign(id, std::move(program));
+    std::erase(names, id);  // it stands for the new one
+  }
   return names;
 }
 
@@ -38,6 +74,7 @@ void RoutedPrograms::remove(proto::ProgramId id, std::vector<proto::ProgramId>& 
   const auto found = programs_.find(id);
   if (found == programs_.end()) return;
   if (found->second.program) entries_ -= ir::num_entries(*found->second.program);
+  shrink(bytes_of(found->second));
   for (const auto& variant : found->second.variants) {
     names.push_back(variant.id);
     names_.remove(variant.id);
@@ -45,11 +82,12 @@ void RoutedPrograms::remove(proto::ProgramId id, std::vector<proto::ProgramId>& 
   programs_.erase(found);
 }
 
-Variant& RoutedPrograms::add_variant(proto::ProgramId id, RoutedProgram& program, Variant variant) {
+Result<Variant*> RoutedPrograms::add_variant(proto::ProgramId id, RoutedProgram& program, Variant variant) {
+  if (!program.variants.empty()) BURN_RETURN_IF_ERROR(resize(bytes_ + bytes_of_variant(*program.program)));
   const bool is_named = std::ranges::any_of(program.variants, [&](const Variant& other) { return other.id == id; });
   variant.id = is_named ? next_own_++ : id;
   if (is_named) names_.add(variant.id, id);
-  return *program.variants.insert(program.variants.begin(), std::move(variant));
+  return &*program.variants.insert(program.variants.begin(), std::move(variant));
 }
 
 Status ProgramNames::in_client_words(const Status& status) const {
@@ -71,6 +109,7 @@ Status ProgramNames::in_client_words(const Status& status) const {
 std::vector<proto::ProgramId> RoutedPrograms::forget_variants() {
   std::vector<proto::ProgramId> names;
   for (auto& [id, program] : programs_) {
+    if (program.variants.size() > 1) shrink((program.variants.size() - 1) * bytes_of_variant(*program.program));
     for (const auto& variant : std::exchange(program.variants, {})) {
       if (variant.id == id) continue;
       names.push_back(variant.id);

@@ -24,7 +24,7 @@ Status in_use(proto::TensorId id) {
 }  // namespace
 
 SessionCore::SessionCore(CoreOptions options)
-    : options_(std::move(options)), programs_(options_.max_programs, options_.max_entries) {}
+    : options_(std::move(options)), programs_(options_.max_programs, options_.max_entries, options_.charge) {}
 
 template <typename Each>
 void SessionCore::for_each_member(const Each& each) const {
@@ -53,8 +53,8 @@ bool SessionCore::is_marked(const proto::Run& run) {
 
 // --- programs --------------------------------------------------------------------------------------------------------
 
-void SessionCore::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
-                         std::span<const proto::ProgramId> forget, Outbox& out) {
+Failure SessionCore::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+                            std::span<const proto::ProgramId> forget, Outbox& out) {
   Status refused;
   if (id >= kFirstOwnProgram) {
     refused = invalid_argument(fmt::format("program {}: numbers from {} on are the router's", id, kFirstOwnProgram));
@@ -66,12 +66,19 @@ void SessionCore::define(proto::ProgramId id, std::shared_ptr<const ir::Program>
                          });
   drop_names(programs_.define(id, {program, std::move(refused), outputs, is_marked, {}}, forget));
   auto* routed = programs_.find(id);
-  if (is_wide_ || !routed->program) return;
+  if (!routed)
+    return std::make_shared<const Status>(resource_exhausted(fmt::format("there is no room for program {}", id)));
+  if (!routed->program)
+    return std::make_shared<const Status>(routed->refused.with_context(fmt::format("program {}", id)));
+  if (is_wide_) return nullptr;
   // At home a program is what the client defined, and is prepared before its first run.
-  auto& variant = programs_.add_variant(id, *routed, {});
+  Variant variant;
   variant.inputs.assign(program->inputs.size(), kWhole);
   variant.outputs.assign(program->outputs.size(), kWhole);
+  if (const auto added = programs_.add_variant(id, *routed, std::move(variant)); !added.ok())
+    return std::make_shared<const Status>(added.status());
   out.send(options_.home, proto::DefineProgram{id, std::move(program), std::exchange(forgotten_, {})});
+  return nullptr;
 }
 
 void SessionCore::define_refused(proto::ProgramId id, std::size_t output_count, const Status& why,
@@ -98,14 +105,14 @@ Result<Variant*> SessionCore::variant_of(proto::ProgramId id, RoutedProgram& pro
   BURN_TRY(auto made, compile::partition::partition(*program.program, layouts, options_.mesh));
   Variant variant{.inputs = lie_, .outputs = {}};
   for (const auto& layout : made.outputs) variant.outputs.push_back(layouts_.id_of(layout));
-  auto& kept = programs_.add_variant(id, program, std::move(variant));
+  BURN_TRY(auto* const kept, programs_.add_variant(id, program, std::move(variant)));
   ++variants_made_;
   if (options_.trace) options_.trace(fmt::format("program {}: {}", id, compile::partition::to_string(made)));
   const auto forget = std::exchange(forgotten_, {});
   for (int member = 0; member < members(); ++member) {
-    out.send(member, proto::DefineProgram{kept.id, std::move(made.members[static_cast<std::size_t>(member)]), forget});
+    out.send(member, proto::DefineProgram{kept->id, std::move(made.members[static_cast<std::size_t>(member)]), forget});
   }
-  return &kept;
+  return kept;
 }
 
 // --- runs ------------------------------------------------------------------------------------------------------------

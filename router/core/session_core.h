@@ -30,6 +30,7 @@ struct CoreOptions {
   std::uint64_t max_tensors = 1 << 20;
   std::uint64_t max_programs = 1 << 16;
   std::uint64_t max_entries = 1 << 22;  // ir::num_entries of all programs
+  ChargePrograms charge = {};           // of what programs take here
   // Told of each program that is rewritten: what became of it. Empty: not wanted.
   std::function<void(const std::string&)> trace = {};
 };
@@ -56,8 +57,8 @@ class SessionCore {
   Status widen(Outbox& out);
 
   // A program that could be read, or why it was refused.
-  void define(proto::ProgramId id, std::shared_ptr<const ir::Program> program, std::span<const proto::ProgramId> forget,
-              Outbox& out);
+  Failure define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+                 std::span<const proto::ProgramId> forget, Outbox& out);
   void define_refused(proto::ProgramId id, std::size_t output_count, const Status& why,
                       std::span<const proto::ProgramId> forget, Outbox& out);
   Failure run(const proto::Run& run, Outbox& out);

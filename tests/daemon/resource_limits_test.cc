@@ -40,6 +40,13 @@ TEST(ResourceLimits, OnePeerDoesNotGetAllConnections) {
   EXPECT_EQ(ResourceLimits(alone, kMany).connections().per_peer, 116u);
 }
 
+TEST(ResourceLimits, WithTenantsOnePeerMayHaveMoreConnections) {
+  const ServiceOptions options{
+      .ws = "127.0.0.1:0", .tenant_file = "tenants.toml", .sessions = 1000, .sessions_per_peer = 100};
+  EXPECT_EQ(ResourceLimits(options, kMany).connections().per_peer, 949u) << "three quarters of 1266";
+  EXPECT_EQ(ResourceLimits::sessions(options).per_peer, 100u) << "of a tenant of which nothing else is said";
+}
+
 TEST(ResourceLimits, GrpcStartsThreadsForEachCore) {
   EXPECT_GT(ResourceLimits::threads_at_start({.grpc = "127.0.0.1:0"}), ResourceLimits::threads_at_start({}) + 1);
   EXPECT_EQ(ResourceLimits::threads_at_start({.grpc_unix_path = "/tmp/s"}),

@@ -51,7 +51,8 @@ class TenantsTest : public testing::Test {
 TEST_F(TenantsTest, TakeEveryKey) {
   const auto all = parse_tenants(
       "[[tenant]]\nname = \"vision-2\"\nweight = 4\nclass = \"low\"\noperator = true\ndisabled = true\n"
-      "devices = [\"cpu\"]\nsessions = 3\nmemory = \"2G\"\nsession-memory = 1000\nprograms = 5\nrun-timeout = 6\n"
+      "devices = [\"cpu\"]\nsessions = 3\nsessions-per-peer = 8\nmemory = \"2G\"\nsession-memory = 1000\nprograms = "
+      "5\nrun-timeout = 6\n"
       "session-lease = 7\n",
       kPath);
   ASSERT_TRUE(all.ok()) << all.status().to_string();
@@ -63,6 +64,7 @@ TEST_F(TenantsTest, TakeEveryKey) {
   EXPECT_TRUE(one.is_operator && one.is_disabled);
   EXPECT_EQ(one.devices, std::vector<std::string>{"cpu"});
   EXPECT_EQ(one.sessions, 3u);
+  EXPECT_EQ(one.sessions_per_peer, 8u);
   EXPECT_EQ(one.session_memory, 1000u);
   EXPECT_EQ(one.programs, 5u);
   EXPECT_EQ(one.run_timeout, std::chrono::seconds{6});

@@ -16,6 +16,7 @@
 #include "net/dial/connect.h"
 #include "net/listen/listener.h"
 #include "proto/channel.h"
+#include "tests/support/eventually.h"
 
 namespace burn::test {
 
@@ -105,7 +106,6 @@ std::shared_ptr<proto::Channel> must_connect(const std::string& url, std::shared
 // Resident bytes of this process.
 std::size_t resident();
 
-// Polls until it holds; false when it does not in time.
-bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds patience = kPatience);
+inline bool eventually(const std::function<bool()>& condition) { return eventually(condition, kPatience); }
 
 }  // namespace burn::test

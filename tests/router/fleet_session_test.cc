@@ -10,6 +10,7 @@
 
 #include "backends/registry/registry.h"
 #include "base/settings.h"
+#include "router/host_memory.h"
 #include "session/local_session.h"
 #include "tests/session/answers.h"
 #include "tests/session/programs.h"
@@ -33,8 +34,8 @@ std::unique_ptr<proto::Session> member(std::uint64_t tensor_bytes = std::uint64_
   return session::make_local_session(worker, {.tensor_bytes = tensor_bytes});
 }
 
-std::unique_ptr<proto::ServedSession> fleet_of(std::vector<std::unique_ptr<proto::Session>> members) {
-  FleetOptions options;
+std::unique_ptr<proto::ServedSession> fleet_of(std::vector<std::unique_ptr<proto::Session>> members,
+                                               FleetOptions options = {}) {
   options.mesh.data = static_cast<int>(members.size());
   options.members = std::move(members);
   for (std::size_t i = 0; i < options.members.size(); ++i) options.names.push_back("w" + std::to_string(i));
@@ -224,6 +225,37 @@ TEST(FleetSession, AValueThatIsTooLargeToBePutTogetherFailsAloneAndTheSessionGoe
   EXPECT_TRUE(session->run({.program = 2, .inputs = {2}, .first_output = 4}).ok());
   EXPECT_EQ(read(*session, 4).status().code(), StatusCode::resource_exhausted);
   EXPECT_EQ(values(value_or_throw(read(*session, 3))).size(), static_cast<std::size_t>(kRows));
+}
+
+// The router keeps a client's programs, too, and they are its sessions' to share.
+TEST(FleetSession, ProgramsBeyondTheRoomOfTheRouterAreRefusedUntilOthersAreForgotten) {
+  const auto memory = std::make_shared<HostMemory>(std::uint64_t{2} << 20);
+  {
+    std::vector<std::unique_ptr<proto::Session>> members;
+    for (int i = 0; i < 2; ++i) members.push_back(member());
+    FleetOptions options;
+    options.account = memory;
+    const auto session = fleet_of(std::move(members), std::move(options));
+    std::vector<proto::ProgramId> known;
+    Status refused;
+    while (refused.ok() && known.size() < 10'000) {
+      known.push_back(known.size() + 1);
+      EXPECT_TRUE(session->define(known.back(), step_program(8, 3), {}).ok());
+      refused = sync(*session);
+    }
+    EXPECT_EQ(refused.code(), StatusCode::resource_exhausted);
+    EXPECT_THAT(refused.message(), HasSubstr("of all sessions exceed what this router may take"));
+    EXPECT_GT(known.size(), 100u);
+    EXPECT_EQ(memory->taken(), std::uint64_t{2} << 20) << "it is granted in steps of 1 MiB";
+    EXPECT_TRUE(session->define(20'000, step_program(8, 3), known).ok());
+    EXPECT_EQ(sync(*session).message(), "");
+    EXPECT_TRUE(session->write(1, numbers({3, 1}, 1)).ok());
+    EXPECT_TRUE(session->write(2, numbers({8, 3}, 1), {.batch_axis = 0}).ok());
+    EXPECT_TRUE(session->write(3, numbers({8, 1}, 1), {.batch_axis = 0}).ok());
+    EXPECT_TRUE(session->run({.program = 20'000, .inputs = {1, 2, 3}, .first_output = 4}).ok());
+    EXPECT_TRUE(read(*session, 4).ok());
+  }
+  EXPECT_EQ(memory->taken(), 0u);
 }
 
 // A client's program is of one device: what has collectives already is refused, with the place in the program.

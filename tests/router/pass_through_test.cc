@@ -13,6 +13,7 @@
 #include "tests/router/routed.h"
 #include "tests/server/process.h"
 #include "tests/session/programs.h"
+#include "tests/support/eventually.h"
 
 namespace burn::router {
 namespace {
@@ -21,6 +22,7 @@ using session::add_program;
 using session::tensor;
 using session::values;
 using std::chrono::steady_clock;
+using test::eventually;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -171,12 +173,8 @@ TEST(PassThrough, ALostWorkerThatComesBackIsServedAgain) {
   worker.reset();
   EXPECT_FALSE(sync(*session).ok());
   worker = std::make_unique<server::Server>(options);
-  const auto deadline = steady_clock::now() + std::chrono::seconds{10};
   auto again = net::connect(router.url());
-  while (!again.ok() && steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds{50});
-    again = net::connect(router.url());
-  }
+  eventually([&] { return again.ok() || (again = net::connect(router.url())).ok(); }, std::chrono::seconds{10});
   ASSERT_TRUE(again.ok()) << again.status().to_string();
   EXPECT_TRUE(sync(**again).ok());
 }
@@ -193,8 +191,7 @@ TEST(PassThrough, TheSessionOnTheWorkerEndsWithTheClients) {
   const auto is_over = [&] {
     return worker.sessions() == link && worker.memory_in_use() == 0 && router.sessions() == 0;
   };
-  const auto deadline = steady_clock::now() + std::chrono::seconds{5};
-  while (!is_over() && steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  eventually(is_over, std::chrono::seconds{5});
   EXPECT_EQ(worker.sessions(), link);
   EXPECT_EQ(worker.memory_in_use(), 0u);
   EXPECT_EQ(router.sessions(), 0u);

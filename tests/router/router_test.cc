@@ -9,6 +9,7 @@
 
 #include "tests/router/routed.h"
 #include "tests/session/programs.h"
+#include "tests/support/eventually.h"
 #include "tests/support/temp_folder.h"
 
 namespace burn::router {
@@ -81,9 +82,7 @@ TEST_F(TwoWorkers, TheStatusSaysWhatTheyDo) {
   EXPECT_EQ(members[1].sessions, 1u);
   EXPECT_EQ(members[1].lost, "");
   b_.stop();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{1};
-  while (this->members()[1].lost.empty() && std::chrono::steady_clock::now() < deadline) {
-  }
+  test::eventually([&] { return !this->members()[1].lost.empty(); }, std::chrono::seconds{1});
   EXPECT_THAT(this->members()[1].lost, HasSubstr(b_.url()));
   EXPECT_EQ(worker_of(*connect(router_.url() + "/least-loaded")), "a") << "where there is a worker";
 }
@@ -97,21 +96,51 @@ TEST_F(TwoWorkers, ASessionOnTheStatusComputesNothing) {
   EXPECT_THAT(session->health().message(), HasSubstr("\"status\""));
 }
 
+// A file that only its owner may read.
+std::string private_file(const test::TempFolder& folder, const std::string& name, const std::string& text) {
+  const auto path = folder.path() / name;
+  std::ofstream{path} << text << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  return path.string();
+}
+
+TEST(Router, OfATenantOfItsOwnMayHaveMoreSessionsOnAWorkerThanAnotherClient) {
+  const test::TempFolder folder;
+  const std::string for_router = "a-token-of-the-router", for_others = "a-token-of-the-others";
+  auto worker_options = router::worker_options();
+  worker_options.sessions_per_peer = 2;
+  worker_options.token_file = private_file(folder, "others", for_others);
+  private_file(folder, "router", for_router);
+  worker_options.tenant_file = private_file(
+      folder, "tenants.toml", "[[tenant]]\nname = \"fleet\"\ntoken-file = \"router\"\nsessions-per-peer = 7");
+  server::Server a{worker_options}, b{worker_options};
+  const net::ConnectOptions as_other{.token = for_others, .lease_seconds = 0};
+
+  auto options = router_options({a.url(), b.url()});
+  options.worker_token_file = (folder.path() / "router").string();
+  Router router{options};
+  std::vector<std::unique_ptr<net::RemoteSession>> sessions;
+  for (int k = 0; k < 6; ++k) {  // and one that says whether the worker is there
+    sessions.push_back(connect(router.url(), {.lease_seconds = 0}));
+    ASSERT_TRUE(sync(*sessions.back()).ok()) << "fleet session " << k;
+  }
+  const auto eighth = net::connect(router.url(), {.lease_seconds = 0});
+  const auto refused = eighth.ok() ? sync(**eighth) : eighth.status();
+  EXPECT_THAT(refused.message(), HasSubstr("at most 7 may be of one peer"));
+  const auto other = net::connect(a.url(), as_other);
+  ASSERT_FALSE(other.ok());
+  EXPECT_THAT(other.status().message(), HasSubstr("at most 2 may be of one peer")) << "the router's count, too";
+}
+
 TEST(Router, TokensOfClientsEndAtItAndWorkersKnowItByItsOwn) {
   const test::TempFolder folder;
-  const auto file = [&](const std::string& name, const std::string& token) {
-    const auto path = folder.path() / name;
-    std::ofstream{path} << token << "\n";
-    std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-    return path.string();
-  };
   const std::string for_workers = "a-token-of-the-workers", for_clients = "a-token-of-the-clients";
   auto worker_options = router::worker_options();
-  worker_options.token_file = file("workers", for_workers);
+  worker_options.token_file = private_file(folder, "workers", for_workers);
   server::Server worker{worker_options};
 
   auto options = router_options({worker.url()});
-  options.service.token_file = file("clients", for_clients);
+  options.service.token_file = private_file(folder, "clients", for_clients);
   try {
     const Router without{options};
     FAIL() << "a worker lets a router in without a token";

@@ -17,6 +17,7 @@
 #include "net/remote/remote_session.h"
 #include "server/server.h"
 #include "tests/support/error_of.h"
+#include "tests/support/eventually.h"
 #include "tests/support/proxy.h"
 #include "tests/support/temp_folder.h"
 #include "tests/train/tiny.h"
@@ -49,13 +50,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
+using test::eventually;
 using testing::HasSubstr;
 
-bool eventually(const std::function<bool()>& condition) {
-  for (const auto deadline = Clock::now() + 30s; Clock::now() < deadline; std::this_thread::sleep_for(5ms))
-    if (condition()) return true;
-  return false;
-}
+constexpr auto kPatience = 30s;
 
 // Workers at 127.0.0.1, 127.0.0.2, ... and one port, which is the name "workers.test".
 class Drain : public ::testing::Test {
@@ -108,7 +106,7 @@ TEST_F(Drain, AClientThatTakesNoticesHasTimeAndNewOnesGoElsewhere) {
   EXPECT_FALSE(notice_of(first).has_value());
   EXPECT_EQ(sum_on(first), 1000);  // it has heard that by now
   std::thread stopping{[&] { workers_[0]->stop(); }};
-  EXPECT_TRUE(eventually([&] { return notice_of(first).has_value(); }));
+  EXPECT_TRUE(eventually([&] { return notice_of(first).has_value(); }, kPatience));
   const auto left = notice_of(first).value_or(Notice{}).end - Clock::now();
   EXPECT_GT(left, 1s);
   EXPECT_LE(left, std::chrono::seconds{kDrainSeconds});
@@ -143,8 +141,8 @@ TEST_F(Drain, ANoticeIsTakenAlsoByAClientThatAsksLater) {
   EXPECT_FALSE(notice_of(first).has_value());
   EXPECT_EQ(sum_on(first) + sum_on(second), 2000);
   std::thread stopping{[&] { workers_[0]->stop(); }};
-  EXPECT_TRUE(eventually([&] { return notice_of(first).has_value(); }));
-  EXPECT_TRUE(eventually([&] { return notice_of(second).has_value(); }));
+  EXPECT_TRUE(eventually([&] { return notice_of(first).has_value(); }, kPatience));
+  EXPECT_TRUE(eventually([&] { return notice_of(second).has_value(); }, kPatience));
   EXPECT_EQ(sum_on(second), 1000);
   session_of(first).close();
   EXPECT_EQ(sum_on(second), 1000) << "it is waited for, too";
@@ -162,7 +160,7 @@ TEST_F(Drain, AClientComesBackToTheAddressThatIsAdvertised) {
   EXPECT_EQ(sum_on(device), 1000);
   proxy.cut();
   EXPECT_EQ(sum_on(device), 1000);
-  EXPECT_TRUE(eventually([&] { return session_of(device).wire_stats().resumes == 1; }));
+  EXPECT_TRUE(eventually([&] { return session_of(device).wire_stats().resumes == 1; }, kPatience));
   const auto after_cut = proxy.bytes();
   EXPECT_EQ(sum_on(device), 1000);
   EXPECT_EQ(proxy.bytes(), after_cut) << "it is not spoken to through the proxy any more";

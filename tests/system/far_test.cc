@@ -13,6 +13,7 @@
 
 #include "burn/burn.h"
 #include "server/server.h"
+#include "tests/support/eventually.h"
 #include "tests/support/proxy.h"
 #include "tests/support/temp_folder.h"
 #include "tests/train/tiny.h"
@@ -21,6 +22,9 @@ namespace burn {
 namespace {
 
 using namespace std::chrono_literals;
+using test::eventually;
+
+constexpr auto kPatience = 30s;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr auto kSilence = 2000ms;
@@ -79,10 +83,6 @@ class FarAway : public ::testing::TestWithParam<Far> {
     (void)device.info();
     return device;
   }
-  bool eventually(const std::function<bool()>& condition) const {
-    for (int i = 0; i < 3000 && !condition(); ++i) std::this_thread::sleep_for(10ms);
-    return condition();
-  }
 
   server::Server worker_{{.device = "cpu", .ws = "127.0.0.1:0", .grpc = "127.0.0.1:0"}};
   test::Proxy proxy_{target()};
@@ -133,7 +133,7 @@ TEST_P(FarAway, ToLeaveIsNone) {
     before = proxy_.waits();
   }
   EXPECT_EQ(proxy_.waits(), before);
-  EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }));
+  EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }, kPatience));
   EXPECT_EQ(worker_.session_counts().lost, 0u) << "the worker has been told";
 }
 
@@ -147,7 +147,7 @@ TEST_P(FarAway, ToLeaveWithTensorsIsNone) {
     before = proxy_.waits();
   }
   EXPECT_EQ(proxy_.waits(), before);
-  EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }));
+  EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }, kPatience));
   EXPECT_EQ(worker_.session_counts().lost, 0u) << "the worker has been told";
 }
 
@@ -160,13 +160,13 @@ TEST_P(FarAway, AClientThatLeavesWithWorkUnderWayTellsTheWorker) {
       device.flush();
     }
   }
-  EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }));
+  EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }, kPatience));
   EXPECT_EQ(worker_.session_counts().lost, 0u);
 }
 
 TEST_P(FarAway, AClientThatLeavesBeforeItIsConnectedTellsTheWorker) {
   { const auto x = Tensor<1>::from_data({1, 2}, Device::new_session(url())); }
-  EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }));
+  EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }, kPatience));
   EXPECT_EQ(worker_.session_counts().lost, 0u);
 }
 

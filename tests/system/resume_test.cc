@@ -11,6 +11,7 @@
 #include "client/record/device_state.h"
 #include "net/remote/remote_session.h"
 #include "tests/support/error_of.h"
+#include "tests/support/eventually.h"
 #include "tests/support/proxy.h"
 #include "tests/support/sanitized.h"
 #include "tests/system/digits_training.h"
@@ -20,6 +21,7 @@ namespace burn {
 namespace {
 
 using namespace std::chrono_literals;
+using test::eventually;
 using test::kSanitized;
 using test::Proxy;
 using testing::HasSubstr;
@@ -46,13 +48,7 @@ class Resume : public ::testing::TestWithParam<const char*> {
   Proxy proxy_{target(worker_, GetParam())};
 };
 
-bool eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 3000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(10ms);
-  }
-  return false;
-}
+constexpr auto kPatience = 30s;
 
 TEST_P(Resume, ATrainingWithAHundredCutsHasTheSameLosses) {
   constexpr int kSteps = kSanitized ? 60 : 300;
@@ -103,7 +99,7 @@ TEST_P(Resume, ALeaseThatRunsOutIsOneClearErrorAndTheUrlMakesANewSession) {
   old.sync();
   proxy.refuse(true);
   proxy.cut();
-  EXPECT_TRUE(eventually([&] { return worker.session_counts().lost == 1; }));
+  EXPECT_TRUE(eventually([&] { return worker.session_counts().lost == 1; }, kPatience));
   auto waiting = (x + 1).to_data_async();
   auto another = (x + 2).to_data_async();
   const auto expected = HasSubstr("lease of 1 s is over");
@@ -111,7 +107,7 @@ TEST_P(Resume, ALeaseThatRunsOutIsOneClearErrorAndTheUrlMakesANewSession) {
   EXPECT_THAT(test::error_of([&] { (void)another.get(); }), expected);
   EXPECT_THAT(test::error_of([&] { old.sync(); }), expected);
   proxy.refuse(false);
-  EXPECT_TRUE(eventually([&] { return worker.session_counts().lost == 0 && worker.memory_in_use() == 0; }));
+  EXPECT_TRUE(eventually([&] { return worker.session_counts().lost == 0 && worker.memory_in_use() == 0; }, kPatience));
   const Device fresh{url};
   EXPECT_FALSE(fresh == old);
   EXPECT_EQ((Tensor<1>::from_data({1, 2}, fresh) + 1).to_data().to_vec<float>()[1], 3.0f);
@@ -153,7 +149,7 @@ TEST_P(Resume, WithoutALeaseASessionEndsWithItsConnection) {
   device.sync();
   proxy.cut();
   EXPECT_THAT(test::error_of([&] { (void)(x + 1).to_data(); }), HasSubstr("lost connection to"));
-  EXPECT_TRUE(eventually([&] { return worker.connections() == 0; }));
+  EXPECT_TRUE(eventually([&] { return worker.connections() == 0; }, kPatience));
   EXPECT_EQ(worker.memory_in_use(), 0u);
 }
 
@@ -164,7 +160,7 @@ TEST_P(Resume, ClosingEndsTheSessionAtOnce) {
     proxy_.cut();
     (void)Tensor<1>::from_data({1, 2}, device).to_data();
   }
-  EXPECT_TRUE(eventually([&] { return worker_.connections() == 0 && worker_.memory_in_use() == 0; }));
+  EXPECT_TRUE(eventually([&] { return worker_.connections() == 0 && worker_.memory_in_use() == 0; }, kPatience));
   EXPECT_EQ(worker_.session_counts().lost, 0u);
   EXPECT_EQ(worker_.session_counts().resumes, 1u);
 }

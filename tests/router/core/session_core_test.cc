@@ -204,6 +204,46 @@ TEST_F(SessionCoreTest, RunsAreCheckedBeforeAnyMemberIsTold) {
   EXPECT_THAT(std::string{core_.read(100).poisoned->message()}, HasSubstr("1 inputs given"));
 }
 
+// What it says it takes is what there is, and is given back with the programs.
+TEST(SessionCorePrograms, AreChargedWhileTheyAreKnownAndRefusedWhereThereIsNoRoom) {
+  std::uint64_t charged = 0, room = std::uint64_t{1} << 20;
+  SessionCore core({.mesh = {.data = 2}, .charge = [&](std::uint64_t bytes) -> Status {
+                      if (bytes > room) return resource_exhausted("no room");
+                      charged = bytes;
+                      return {};
+                    }});
+  Outbox out;
+  EXPECT_TRUE(core.widen(out).ok());
+  EXPECT_EQ(core.define(1, scale_program({4, 2}), {}, out), nullptr);
+  const auto of_one = charged;
+  EXPECT_GT(of_one, 0u);
+  EXPECT_EQ(core.define(2, scale_program({4, 2}), {}, out), nullptr);
+  EXPECT_EQ(charged, 2 * of_one);
+  EXPECT_EQ(core.write(7, rows(4, 2), 0, out), nullptr);
+  EXPECT_EQ(core.write(8, rows(4, 2), {}, out), nullptr);
+  EXPECT_EQ(core.run(run_of(1, {7}, 10, {0}), out), nullptr);
+  EXPECT_EQ(charged, 2 * of_one) << "with the program for its first layout";
+  EXPECT_EQ(core.run(run_of(1, {8}, 11, {0}), out), nullptr);
+  EXPECT_GT(charged, 2 * of_one) << "another layout";
+  room = charged;
+  taken(out);
+  EXPECT_EQ(core.run(run_of(2, {7}, 12, {0}), out), nullptr);
+  EXPECT_EQ(std::string{core.run(run_of(2, {8}, 13, {0}), out)->message()}, "program 2: no room");
+  EXPECT_EQ(std::string{core.define(3, scale_program({4, 2}), {}, out)->message()}, "there is no room for program 3");
+  EXPECT_THAT(std::string{core.run(run_of(3, {7}, 14, {0}), out)->message()}, HasSubstr("program 3"));
+  const std::vector<proto::ProgramId> first{1};
+  EXPECT_EQ(core.define(3, scale_program({4, 2}), first, out), nullptr) << "in the place of another";
+  EXPECT_EQ(charged, 2 * of_one);
+}
+
+TEST(SessionCorePrograms, ThatAreRefusedAreNotKeptWithoutEnd) {
+  SessionCore core({.mesh = {.data = 2}, .max_programs = 2});
+  Outbox out;
+  for (proto::ProgramId id = 1; id <= 100; ++id) core.define_refused(id, 1, invalid_argument("nonsense"), {}, out);
+  EXPECT_THAT(std::string{core.run(run_of(1, {}, 10), out)->message()}, HasSubstr("nonsense"));
+  EXPECT_THAT(std::string{core.run(run_of(100, {}, 11), out)->message()}, HasSubstr("not known"));
+}
+
 TEST_F(SessionCoreTest, NumbersOfTheRoutersOwnAreNotAClients) {
   core_.define(kFirstOwnProgram, scale_program({2}), {}, out_);
   EXPECT_THAT(std::string{core_.run(run_of(kFirstOwnProgram, {}, 1), out_)->message()}, HasSubstr("are the router's"));
