@@ -102,7 +102,7 @@ class Watching : public train::events::EventSink {
 enum class Extras { none, averages_and_clipping };
 
 constexpr std::int64_t kBatch = 64;
-constexpr std::size_t kEpoch = 200;  // batches
+constexpr std::size_t kEpoch = 200'000;  // batches: longer than ten seconds, after which checkpoints are written
 constexpr double kClip = 1;
 constexpr optim::Ema kEma{.decay = 0.999};
 
@@ -153,6 +153,7 @@ void run_loop(const Context& c, double seconds, Extras extras, const AfterStep& 
         net = optim.step(1e-3, std::move(net), std::move(gradients));
       }
       after();
+      if (Clock::now() >= end) break;
     }
   }
   ad.sync();
