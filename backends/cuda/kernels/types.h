@@ -1,6 +1,7 @@
 // Element types in memory and in registers. Compiled by NVRTC alone.
 #pragma once
 
+#include "backends/cuda/kernels/number.h"
 #include "ir/combine.h"
 #include "ir/convert.h"
 #include "ir/device.h"
@@ -69,12 +70,6 @@ BURN_ALWAYS_INLINE compute_t<T> rounded(compute_t<T> x) {
     return to_compute<T>(to_storage<T>(x));
   }
 }
-
-// A parameter of a kernel that takes eight bytes.
-template <typename T>
-struct alignas(8) Number {
-  T value;
-};
 
 // So many elements in one access.
 template <typename T, int kCount>
