@@ -29,7 +29,7 @@ class VulkanBackend final : public Backend {
   }
 
   Status supports(const ir::Op& op, std::span<const ir::TensorType* const> operands) const override {
-    if (!compile::kernels::has_kernels(op) && !ir::is_collective(op))
+    if (!compile::kernels::has_kernels(op, operands, device_->facts()) && !ir::is_collective(op))
       return unimplemented(fmt::format("Vulkan: {} has no kernel", ir::name(op)));
     const auto is_f64 = [](const ir::TensorType* type) { return type->dtype == ir::DType::f64; };
     if (!device_->facts().has_f64 && std::ranges::any_of(operands, is_f64))

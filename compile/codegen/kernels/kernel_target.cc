@@ -36,9 +36,11 @@ constexpr bool is_view() {
 
 }  // namespace
 
-bool has_kernels(const ir::Op& op) {
+bool has_kernels(const ir::Op& op, std::span<const ir::TensorType* const> operands, const DeviceFacts& facts) {
   return std::visit(
-      []<typename Op>(const Op&) {
+      [&]<typename Op>(const Op&) {
+        if constexpr (std::is_same_v<Op, ir::Attention> || std::is_same_v<Op, ir::AttentionGrad>)
+          return has_attention(facts, operands, std::is_same_v<Op, ir::AttentionGrad>);
         return has_own_kernels<Op>() || is_in_groups<Op>() || is_view<Op>() || std::is_same_v<Op, ir::Commit>;
       },
       op);

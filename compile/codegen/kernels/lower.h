@@ -40,6 +40,8 @@ namespace burn::compile::kernels {
   OP(Solve)                 \
   OP(SolveTriangular)       \
   OP(MatMul)                \
+  OP(Attention)             \
+  OP(AttentionGrad)         \
   OP(Conv)                  \
   OP(ConvInputGrad)         \
   OP(ConvWeightGrad)
@@ -49,8 +51,10 @@ namespace burn::compile::kernels {
 BURN_KERNEL_OPS(OP)
 #undef OP
 
-// Whether KernelTarget can do an op: in a group, by itself, or as a view.
-bool has_kernels(const ir::Op& op);
+// Whether KernelTarget can do an op on these operands, which fit it: in a group, by itself, or as a view.
+bool has_kernels(const ir::Op& op, std::span<const ir::TensorType* const> operands, const DeviceFacts& facts);
+// Attention: 16-bit floats of which the device has tiles, and no more columns than tiles have registers for.
+bool has_attention(const DeviceFacts& facts, std::span<const ir::TensorType* const> operands, bool is_grad);
 
 // Of one shape and dtype, whatever their strides.
 void emit_copy(Emitter& emit, const View& from, const View& to);

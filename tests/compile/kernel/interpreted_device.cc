@@ -152,8 +152,8 @@ struct LoweredProgram {
 };
 
 Result<LoweredProgram> lower(const ir::Program& program, const compile::DeviceFacts& facts, bool fusion) {
-  const compile::Supports supports = [](const ir::Op& op, std::span<const ir::TensorType* const>) -> Status {
-    return compile::kernels::has_kernels(op) ? ok_status() : unimplemented(std::string(ir::name(op)));
+  const compile::Supports supports = [&](const ir::Op& op, std::span<const ir::TensorType* const> operands) -> Status {
+    return compile::kernels::has_kernels(op, operands, facts) ? ok_status() : unimplemented(std::string(ir::name(op)));
   };
   BURN_TRY(const auto whole, compile::decompose(std::make_shared<const ir::Program>(program), supports));
   auto simple = compile::simplify(*whole, true);
