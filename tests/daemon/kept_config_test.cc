@@ -74,7 +74,7 @@ TEST_F(KeptConfig, ALinkStaysAndItsFileIsReplaced) {
 TEST_F(KeptConfig, WhatIsNoFileOfOptionsIsNotPutBack) {
   EXPECT_THAT(put_back().status().message(), HasSubstr("there is no " + kept()));
   const auto secret = folder_.write("secret", "root:x:0\n");
-  std::filesystem::create_symlink(secret, kept());  // by a user who may write there
+  std::filesystem::create_symlink(secret, kept());  // as another user of the folder may
   EXPECT_THAT(put_back().status().message(), HasSubstr("cannot read " + kept()));
   std::filesystem::remove(kept());
   std::filesystem::create_directory(kept());
