@@ -12,6 +12,7 @@
 
 #include "net/remote/remote_session.h"
 #include "router/worker_spec.h"
+#include "router/worker_token.h"
 
 namespace burn::router {
 
@@ -33,7 +34,7 @@ Status check_members(const std::vector<MemberFacts>& members, std::string_view i
 class Member : public std::enable_shared_from_this<Member> {
  public:
   // `token`: the router's own, for its workers. Does not connect.
-  Member(const WorkerSpec& spec, std::string token);
+  Member(const WorkerSpec& spec, std::shared_ptr<WorkerToken> token);
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
@@ -72,7 +73,8 @@ class Member : public std::enable_shared_from_this<Member> {
   void reconnect();
 
   const WorkerSpec spec_;
-  const std::string name_, token_;
+  const std::string name_;
+  const std::shared_ptr<WorkerToken> token_;
   MemberFacts facts_;                                     // set by connect()
   std::unique_ptr<net::RemoteSession> link_, next_link_;  // of the thread that calls look()
   std::atomic<std::uint64_t> sessions_ = 0;
