@@ -11,6 +11,7 @@
 
 #include "base/settings.h"
 #include "daemon/inherited_sockets.h"
+#include "daemon/kept_config.h"
 #include "daemon/operator/wrapped_text.h"
 #include "daemon/operator_command.h"
 #include "daemon/option_source.h"
@@ -132,14 +133,24 @@ Status check_named_files(const OptionValues& values) {
   return net::tls::ServerIdentity::read(tls).status().with_context("TLS");
 }
 
-int check_files(const Program& program, const OptionValues& values) {
-  const auto status = check_named_files(values);
-  if (!status.ok()) {
-    std::fprintf(stderr, "%s\n", fmt::format("{}: {}", program.name, status.message()).c_str());
-    return EXIT_FAILURE;
+int end_with(const Program& program, const Status& status, std::string_view done) {
+  if (status.ok()) {
+    std::printf("%s\n", std::string{done}.c_str());
+    return EXIT_SUCCESS;
   }
-  std::printf("the options are fine\n");
-  return EXIT_SUCCESS;
+  std::fprintf(stderr, "%s\n", fmt::format("{}: {}", program.name, status.message()).c_str());
+  return EXIT_FAILURE;
+}
+
+// The file itself is not read: it may be the reason.
+int roll_back_file(const Program& program, const GivenOptions& flags, const char* const* environment) {
+  const auto variables = read_option_environment(program.daemon, environment).given;
+  const auto* file = find(flags, Option::config);
+  if (!file) file = find(variables, Option::config);
+  if (!file) return end_with(program, invalid_argument("--rollback needs --config"), {});
+  const auto& config = file->texts.front();
+  const auto kept = roll_back(program.daemon, config, kept_configs(program.daemon, config, environment));
+  return end_with(program, kept.status(), fmt::format("{} is {} again", config, kept.ok() ? *kept : std::string{}));
 }
 
 }  // namespace
@@ -156,16 +167,20 @@ CommandLine parse_command_line(const Program& program, int argc, const char* con
     line.exit_code = app.exit(error);
     return line;
   }
+  if (!environment) environment = environ;
+  if (find(flags, Option::rollback)) {
+    line.exit_code = roll_back_file(program, flags, environment);
+    return line;
+  }
   Sources sources{program.daemon};
-  const auto status = resolve(program, flags, environment ? environment : environ, line, sources);
+  const auto status = resolve(program, flags, environment, line, sources);
   if (!status.ok()) {
-    std::fprintf(stderr, "%s\n", fmt::format("{}: {}", program.name, status.message()).c_str());
-    line.exit_code = EXIT_FAILURE;
+    line.exit_code = end_with(program, status, {});
   } else if (line.values.is_set(Option::print_config)) {
     std::fputs(sources.print().c_str(), stdout);
     line.exit_code = EXIT_SUCCESS;
   } else if (line.values.is_set(Option::check_config)) {
-    line.exit_code = check_files(program, line.values);
+    line.exit_code = end_with(program, check_named_files(line.values), "the options are fine");
   }
   return line;
 }
@@ -188,7 +203,14 @@ Result<OptionValues> read_options_again(const Program& program, int argc, const 
 
 ReadOptions read_again(const Program& program, const OptionValues& values, int argc, const char* const* argv) {
   if (!values.is_set(Option::config)) return {.values = values, .read = nullptr};
-  return {.values = values, .read = [=] { return read_options_again(program, argc, argv); }};
+  const auto& config = values.text(Option::config);
+  const auto text = read_config(config);
+  return {.values = values,
+          .read = [=] { return read_options_again(program, argc, argv); },
+          .config = text.ok() ? config : std::string{},
+          .text = text.ok() ? *text : std::string{},
+          .seen = text.ok() ? *text : std::string{},
+          .kept = kept_config_path(config, environ)};
 }
 
 std::string help_text(const Program& program) {

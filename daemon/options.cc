@@ -87,7 +87,7 @@ bool has_option(Daemon daemon, Option option) {
 
 bool is_of_command_line(Option option) {
   return option == Option::config || option == Option::print_config || option == Option::check_config ||
-         option == Option::check;
+         option == Option::rollback || option == Option::check;
 }
 
 std::string_view placeholder(Kind kind) {

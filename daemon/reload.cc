@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "daemon/certificate_log.h"
+#include "daemon/kept_config.h"
 #include "daemon/log.h"
 
 namespace burn::daemon {
@@ -58,6 +59,22 @@ Status Reload::read(std::optional<OptionValues>& next) {
   return files;
 }
 
+// Also where the new one is refused: what is to be put back is what holds.
+void Reload::keep_text(bool is_accepted) {
+  if (options_.config.empty()) return;
+  auto text = read_config(options_.config);
+  if (!text.ok()) return;
+  const bool is_new = *text != options_.seen;
+  options_.seen = *text;
+  if (*text == options_.text) return;
+  if (is_new) {
+    const auto status = keep_config(options_.kept, options_.text);
+    status.ok() ? log_info(fmt::format("the options that held are kept in {}", options_.kept))
+                : log_warning(fmt::format("the options that held are not kept: {}", status.message()));
+  }
+  if (is_accepted) options_.text = *std::move(text);
+}
+
 void Reload::apply(const OptionValues& next) {
   const auto& before = options_.values;
   // Their names were checked when the options were read.
@@ -81,6 +98,7 @@ void Reload::apply(const OptionValues& next) {
 Status Reload::run() {
   std::optional<OptionValues> next;
   auto status = read(next);
+  keep_text(status.ok());
   if (!status.ok()) {
     log_warning(fmt::format("{}: all stays as it was: {}", kCause, status.message()));
     if (auto* log = host_.audit_log()) log->write("reload", status.message());

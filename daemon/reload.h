@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "base/status.h"
 #include "daemon/host.h"
@@ -16,6 +17,9 @@ namespace burn::daemon {
 struct ReadOptions {
   OptionValues values;
   std::function<Result<OptionValues>()> read;  // empty: they stay
+  // The file of options, its text that holds, that which was there last, and where the former is kept when another is
+  // read (daemon/kept_config.h).
+  std::string config = {}, text = {}, seen = {}, kept = {};
   explicit operator bool() const { return read != nullptr; }
 };
 
@@ -28,6 +32,7 @@ class Reload {
   Status run();
 
  private:
+  void keep_text(bool is_accepted);
   Status read(std::optional<OptionValues>& next);
   void apply(const OptionValues& next);
 

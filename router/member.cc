@@ -73,7 +73,7 @@ Status check_members(const std::vector<MemberFacts>& members, std::string_view i
   return {};
 }
 
-Member::Member(const WorkerSpec& spec, std::string token, std::chrono::seconds lease)
+Member::Member(const WorkerSpec& spec, std::shared_ptr<WorkerToken> token, std::chrono::seconds lease)
     : spec_(spec),
       name_(member_name(spec.url)),
       token_(std::move(token)),
@@ -82,7 +82,7 @@ Member::Member(const WorkerSpec& spec, std::string token, std::chrono::seconds l
 
 net::ConnectOptions Member::options() const {
   net::ConnectOptions options;
-  options.token = token_;
+  options.token = token_->current();
   options.lease_seconds = 0;
   return options;
 }

@@ -12,6 +12,7 @@
 
 #include "net/remote/remote_session.h"
 #include "router/worker_spec.h"
+#include "router/worker_token.h"
 
 namespace burn::router {
 
@@ -34,7 +35,8 @@ class Member : public std::enable_shared_from_this<Member> {
  public:
   // `token`: the router's own, for its workers. `lease`: how long sessions of Use::fleet outlive a lost connection to
   // the worker, as long as that lends at most. Does not connect.
-  Member(const WorkerSpec& spec, std::string token, std::chrono::seconds lease = std::chrono::seconds{0});
+  Member(const WorkerSpec& spec, std::shared_ptr<WorkerToken> token,
+         std::chrono::seconds lease = std::chrono::seconds{0});
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
@@ -76,7 +78,8 @@ class Member : public std::enable_shared_from_this<Member> {
   void reconnect();
 
   const WorkerSpec spec_;
-  const std::string name_, token_;
+  const std::string name_;
+  const std::shared_ptr<WorkerToken> token_;
   const std::chrono::seconds lease_;
   MemberFacts facts_;                                     // set by connect()
   std::unique_ptr<net::RemoteSession> link_, next_link_;  // of the thread that calls look()

@@ -10,7 +10,6 @@
 #include "daemon/resource_limits.h"
 #include "daemon/service.h"
 #include "daemon/tls_options.h"
-#include "daemon/tokens.h"
 #include "router/router_host.h"
 #include "router/version.h"
 
@@ -20,9 +19,7 @@ namespace {
 RouterHost::Members make_members(const RouterOptions& options) {
   if (options.workers.empty())
     throw Error{StatusCode::invalid_argument, "a router needs a worker: --worker ws://HOST:PORT"};
-  std::string token;
-  if (!options.worker_token_file.empty())
-    token = value_or_throw(daemon::read_token_file(options.worker_token_file)).front();
+  const auto token = std::make_shared<WorkerToken>(options.worker_token_file);
   RouterHost::Members members;
   for (const auto& text : options.workers) {
     const auto member = std::make_shared<Member>(value_or_throw(parse_worker(text)), token, options.worker_lease);

@@ -38,8 +38,8 @@ void SessionState::execute(const proto::Run& run, SessionProgram& program, std::
   const auto turns = stream_.waited_for_turns();
   const auto status = serving::guarded([&] { return try_run(run, program, start); });
   const auto took = Clock::now() - start;
-  count_busy(took - waited_);
-  const auto in_turn = stream_.waited_for_turns() - turns;
+  const auto in_turn = stream_.waited_for_turns() - turns;  // another session computes meanwhile, and counts that time
+  count_busy(took - waited_ - in_turn);
   worker_->count_run_times(queued + waited_ + in_turn, took - waited_ - in_turn);
   if (status.ok()) {
     program.took = took;

@@ -101,6 +101,10 @@ eventually has_metric 'burn_reloads_total{what="config",result="refused"}' 1
 inside journalctl -u burn-server --no-pager | grep -q 40Q || die "the log does not say what is wrong with 40Q"
 [[ $(property MainPID) == "$main" ]] || die "it has started again where it was to read its options"
 is_ready || die "a reload that was refused leaves it not ready"
+inside burn-server --config /etc/burn/server.toml --rollback >/dev/null || die "the options that held are not put back"
+inside grep -q '^log-level = "debug"' /etc/burn/server.toml && ! inside grep -q 40Q /etc/burn/server.toml || die "other options are put back"
+inside systemctl reload burn-server || die "systemctl reload fails"
+eventually has_metric 'burn_reloads_total{what="config",result="ok"}' 2
 configure
 
 # --- crash, stop -----------------------------------------------------------------------------------------------------

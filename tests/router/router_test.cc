@@ -155,6 +155,35 @@ TEST(Router, TokensOfClientsEndAtItAndWorkersKnowItByItsOwn) {
   EXPECT_TRUE(sync(*connect(router.url(), {.token = for_clients})).ok());
 }
 
+TEST(Router, ATokenForWorkersThatIsReplacedHoldsForNewConnections) {
+  const test::TempFolder folder;
+  const auto write = [&](const std::string& name, const std::string& token) {
+    const auto path = folder.write(name, token + "\n");
+    std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    return path.string();
+  };
+  const std::string known = "a-token-of-the-workers";
+  auto worker_options = router::worker_options();
+  worker_options.token_file = write("workers", known);
+  server::Server worker{worker_options};
+  auto options = router_options({worker.url()});
+  options.worker_token_file = write("router", known);
+  Router router{options};
+  const auto works = [&] {
+    const auto session = net::connect(router.url());
+    return session.ok() && sync(**session).ok();
+  };
+  const auto before = connect(router.url());
+  EXPECT_TRUE(works());
+  write("router", "short");  // is no token: that before holds
+  EXPECT_TRUE(works());
+  write("router", "a-token-that-no-worker-knows");
+  EXPECT_FALSE(works());
+  EXPECT_TRUE(sync(*before).ok()) << "sessions that are open stay";
+  write("router", known);
+  EXPECT_TRUE(works());
+}
+
 TEST(Router, ServesItsClientsOnEveryTransport) {
   const test::TempFolder folder;
   server::Server worker{worker_options()};

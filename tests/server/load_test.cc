@@ -158,13 +158,18 @@ TEST_F(Load, WeightsOf1And2And4GiveSuchShares) {
   for (int k = 0; k < 12; ++k) busy.push_back(std::make_unique<BusySession>(server(), names[k % 3]));
   std::this_thread::sleep_for(1s);
   std::array<double, 3> seconds{};
+  const auto busy_seconds = [&] { return value(server(), "burn_device_busy_seconds_total{device=\"cpu\"}"); };
+  auto device = -busy_seconds();
   for (int k = 0; k < 3; ++k) seconds[k] = -device_seconds(server(), names[k]);
   std::this_thread::sleep_for(30s);
+  device += busy_seconds();
   for (int k = 0; k < 3; ++k) seconds[k] += device_seconds(server(), names[k]);
   const auto all = seconds[0] + seconds[1] + seconds[2];
   std::cout << fmt::format("shares of weights 1, 2, 4: {:.3f}, {:.3f}, {:.3f} of {:.1f} s\n", seconds[0] / all,
                            seconds[1] / all, seconds[2] / all, all);
   for (int k = 0; k < 3; ++k) EXPECT_NEAR(seconds[k] / all, (1 << k) / 7.0, 0.1 * (1 << k) / 7.0) << names[k];
+  // Beside their turns sessions take memory, two of them at once. Twelve of them wait all the time.
+  EXPECT_LT(device, 3 * all) << "sessions that wait for their turn do not make a device busy";
 }
 
 TEST_F(Load, ALowTenantTakesLittleBesideANormalOne) {

@@ -15,6 +15,7 @@
 
 #include "tests/server/operated_server.h"
 #include "tests/session/answers.h"
+#include "tests/support/temp_folder.h"
 
 namespace burn::server {
 
@@ -75,6 +76,31 @@ TEST_F(BurnServerReload, TakesOverWhatMayChangeAndNamesWhatNeedsARestart) {
   const auto first = log.find(restart);
   ASSERT_NE(first, std::string::npos) << log;
   EXPECT_NE(log.find(restart, first + 1), std::string::npos) << log;
+}
+
+TEST_F(BurnServerReload, TheOptionsThatHeldArePutBack) {
+  OperatedServer server{flags()};
+  const auto put_back = [&] {
+    Process rollback{{BURN_SERVER, "--rollback", "--config", path()}};
+    return rollback.wait();
+  };
+  EXPECT_EQ(put_back(), 1) << "nothing is kept before a reload";
+  write("session-memory = \"1G\"\n");
+  server.process().send(SIGHUP);
+  expect_metric(server, kOk, "1");
+  write("session-memory = \"40Q\"\n");
+  server.process().send(SIGHUP);
+  expect_metric(server, kRefused, "1");
+  ASSERT_EQ(put_back(), 0);
+  EXPECT_EQ(test::TempFolder::read(path()), "session-memory = \"1G\"\n") << "what holds, where the last was refused";
+  write("session-memory = \"2M\"\nsessions = 9\n");
+  server.process().send(SIGHUP);
+  expect_metric(server, kOk, "2");
+  ASSERT_EQ(put_back(), 0);
+  EXPECT_EQ(test::TempFolder::read(path()), "session-memory = \"1G\"\n");
+  server.process().send(SIGHUP);
+  expect_metric(server, kOk, "3");
+  EXPECT_TRUE(has_room(server));
 }
 
 TEST_F(BurnServerReload, AFlagGoesOnToBeatTheFile) {
