@@ -163,12 +163,11 @@ std::vector<double> placed_step(const Context& c) {
 
 // --- moving a tensor -------------------------------------------------------------------------------------------------
 
-// 1 GiB from the first of --devices to the second.
-std::vector<double> move(const Context& c) {
-  if (c.devices.size() < 2) throw Error(invalid_argument("to_device_1g wants two --devices"));
-  constexpr std::int64_t kBytes = std::int64_t{1} << 30;
+// So many bytes from the first of --devices to the second.
+std::vector<double> move(const Context& c, std::int64_t bytes_of_x) {
+  if (c.devices.size() < 2) throw Error(invalid_argument("a tensor moves between two --devices"));
   const Device from{c.devices[0]}, to{c.devices[1]};
-  const auto x = Tensor<1>::zeros({kBytes / 4}, from) + 1.0;
+  const auto x = Tensor<1>::zeros({bytes_of_x / 4}, from) + 1.0;
   from.sync();
   const auto bytes = loopback_bytes();
   int times = 0;
@@ -179,7 +178,7 @@ std::vector<double> move(const Context& c) {
   });
   std::fprintf(stderr, "facts: %.1f MB of loopback for each of %d moves\n", (loopback_bytes() - bytes) / times / 1e6,
                times);
-  return giga_per_second(std::move(samples), static_cast<double>(kBytes));
+  return giga_per_second(std::move(samples), static_cast<double>(bytes_of_x));
 }
 
 }  // namespace
@@ -189,7 +188,10 @@ void add_fleet(std::vector<Benchmark>& list) {
   list.push_back({"gpt2_zero1", "tokens/s", "higher", [](const Context& c) { return routed_step(c, true); }, true});
   list.push_back({"gpt2_ddp", "tokens/s", "higher", ddp_step, true, true});
   list.push_back({"placed_step", "ms", "lower", placed_step, true});
-  list.push_back({"to_device_1g", "GB/s", "higher", move, true, true});
+  for (const auto& [name, mib] : {std::pair{"to_device_256m", 256}, {"to_device_1g", 1024}}) {
+    list.push_back(
+        {name, "GB/s", "higher", [mib](const Context& c) { return move(c, std::int64_t{mib} << 20); }, true, true});
+  }
 }
 
 }  // namespace burn::bench

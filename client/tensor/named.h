@@ -16,21 +16,15 @@
 #include <utility>
 #include <vector>
 
-#include "client/ops/activation.h"
+#include "client/tensor/named_dims.h"
+#include "client/tensor/named_shape.h"
 #include "client/tensor/names.h"
 #include "client/tensor/tensor.h"
 
 namespace burn {
 
-template <typename N, Kind K = Float>
-class NamedTensor;
-
 namespace detail {
 
-template <typename N, int D, Kind K>
-NamedTensor<N, K> with_names(Tensor<D, K> tensor) {
-  return NamedTensor<N, K>{std::move(tensor)};
-}
 // Throws unless the sizes of every name that both have are equal or 1.
 void check_named_sizes(const char* op, const DimName* a_names, const ir::Shape& a, const DimName* b_names,
                        const ir::Shape& b, const Loc& where);
@@ -55,7 +49,7 @@ Tensor<static_cast<int>(To::kSize), K> aligned(const Tensor<static_cast<int>(Fro
 }  // namespace detail
 
 template <typename N, Kind K>
-class NamedTensor {
+class NamedTensor : public detail::NamedDims<N, K>, public detail::NamedShape<N, K> {
   static_assert(detail::kIsNames<N>, "NamedTensor<Names<\"batch\", \"time\">, K>");
   static constexpr int D = static_cast<int>(N::kSize);
 
@@ -214,75 +208,6 @@ class NamedTensor {
     return detail::with_names<N>(std::forward<F>(f)(tensor_, kAt<X>));
   }
 
-  // --- along dims ----------------------------------------------------------------------------------------------------
-#define BURN_NAMED_ALL(name) \
-  auto name(Loc where = Loc::current()) const { return tensor_.name(where); }
-  BURN_NAMED_ALL(sum)
-  BURN_NAMED_ALL(mean)
-  BURN_NAMED_ALL(prod)
-  BURN_NAMED_ALL(max)
-  BURN_NAMED_ALL(min)
-  BURN_NAMED_ALL(any)
-  BURN_NAMED_ALL(all)
-#undef BURN_NAMED_ALL
-#define BURN_NAMED_ALONG(name)                                 \
-  template <DimName X>                                         \
-    requires HasName<N, X>                                     \
-  auto name(Loc where = Loc::current()) const {                \
-    return detail::with_names<N>(tensor_.name(kAt<X>, where)); \
-  }
-  BURN_NAMED_ALONG(sum_dim)
-  BURN_NAMED_ALONG(mean_dim)
-  BURN_NAMED_ALONG(prod_dim)
-  BURN_NAMED_ALONG(max_dim)
-  BURN_NAMED_ALONG(min_dim)
-  BURN_NAMED_ALONG(any_dim)
-  BURN_NAMED_ALONG(all_dim)
-  BURN_NAMED_ALONG(argmax)
-  BURN_NAMED_ALONG(argmin)
-  BURN_NAMED_ALONG(var)
-  BURN_NAMED_ALONG(var_bias)
-  BURN_NAMED_ALONG(median)
-  BURN_NAMED_ALONG(logsumexp)
-  BURN_NAMED_ALONG(cumsum)
-  BURN_NAMED_ALONG(cumprod)
-  BURN_NAMED_ALONG(cummax)
-  BURN_NAMED_ALONG(cummin)
-  BURN_NAMED_ALONG(sort)
-  BURN_NAMED_ALONG(argsort)
-#undef BURN_NAMED_ALONG
-#define BURN_NAMED_DIMS(name)                                                                  \
-  template <DimName... X>                                                                      \
-    requires(HasName<N, X> && ...)                                                             \
-  auto name(Loc where = Loc::current()) const {                                                \
-    return detail::with_names<N>(tensor_.name({static_cast<std::int64_t>(kAt<X>)...}, where)); \
-  }
-  BURN_NAMED_DIMS(sum_dims)
-  BURN_NAMED_DIMS(mean_dims)
-  BURN_NAMED_DIMS(prod_dims)
-  BURN_NAMED_DIMS(max_dims)
-  BURN_NAMED_DIMS(min_dims)
-  BURN_NAMED_DIMS(flip)
-#undef BURN_NAMED_DIMS
-  // The sum, without the dims.
-  template <DimName... X>
-    requires((HasName<N, X> && ...) && sizeof...(X) < N::kSize)
-  auto sum_dims_squeeze(Loc where = Loc::current()) const {
-    return detail::with_names<detail::NamesFrom<detail::without<N, Names<X...>>()>>(
-        tensor_.template sum_dims_squeeze<D - static_cast<int>(sizeof...(X))>({static_cast<std::int64_t>(kAt<X>)...},
-                                                                              where));
-  }
-  template <DimName X>
-    requires(HasName<N, X> && std::same_as<K, Float>)
-  NamedTensor softmax(Loc where = Loc::current()) const {
-    return NamedTensor{Tensor<D, K>{client::softmax(tensor_.value(), kAt<X>, at(where))}};
-  }
-  template <DimName X>
-    requires(HasName<N, X> && std::same_as<K, Float>)
-  NamedTensor log_softmax(Loc where = Loc::current()) const {
-    return NamedTensor{Tensor<D, K>{client::log_softmax(tensor_.value(), kAt<X>, at(where))}};
-  }
-
   // --- products ------------------------------------------------------------------------------------------------------
   // [batch.., m, k] x [batch.., k, n] -> [batch.., m, n]: the last name of this is the last but one of the other; the
   // batch dims have the same names, or one of the two has none.
@@ -295,85 +220,6 @@ class NamedTensor {
                               other.tensor().dim(static_cast<int>(M::kSize) - 2, where), where);
     return detail::with_names<Product>(tensor_.template unsqueeze<kRankOfProduct>(where).matmul(
         other.tensor().template unsqueeze<kRankOfProduct>(where), where));
-  }
-
-  // --- shape ---------------------------------------------------------------------------------------------------------
-  template <DimName A, DimName B>
-    requires(HasName<N, A> && HasName<N, B>)
-  auto swap_dims(Loc where = Loc::current()) const {
-    return detail::with_names<detail::NamesFrom<detail::swapped<N>(A, B)>>(tensor_.swap_dims(kAt<A>, kAt<B>, where));
-  }
-  // The same dims in another order.
-  template <DimName... X>
-    requires NamesPermute<N, Names<X...>>
-  NamedTensor<Names<X...>, K> permute(Loc where = Loc::current()) const {
-    return NamedTensor<Names<X...>, K>{tensor_.permute({kAt<X>...}, where)};
-  }
-  // The same elements in row-major order under other names: x.reshape<"batch", "all">({-1, 12}).
-  template <DimName... X>
-  NamedTensor<Names<X...>, K> reshape(const Dims<static_cast<int>(sizeof...(X))>& dims,
-                                      Loc where = Loc::current()) const {
-    return NamedTensor<Names<X...>, K>{tensor_.template reshape<static_cast<int>(sizeof...(X))>(dims, where)};
-  }
-  // Without a dim, which has size 1.
-  template <DimName X>
-    requires(HasName<N, X> && N::kSize > 1)
-  auto squeeze_dim(Loc where = Loc::current()) const {
-    return detail::with_names<detail::NamesFrom<detail::without<N, Names<X>>()>>(tensor_.squeeze_dim(kAt<X>, where));
-  }
-  // A new dim of size 1 at `Place`.
-  template <DimName X, int Place = 0>
-    requires(LacksName<N, X> && Place >= 0 && Place <= static_cast<int>(N::kSize))
-  auto unsqueeze_dim(Loc where = Loc::current()) const {
-    return detail::with_names<detail::NamesFrom<detail::with<N>(X, Place)>>(tensor_.unsqueeze_dim(Place, where));
-  }
-  template <DimName X>
-    requires HasName<N, X>
-  NamedTensor repeat_dim(std::int64_t times, Loc where = Loc::current()) const {
-    return NamedTensor{tensor_.repeat_dim(kAt<X>, times, where)};
-  }
-  template <DimName X>
-    requires HasName<N, X>
-  static NamedTensor cat(const std::vector<NamedTensor>& parts, Loc where = Loc::current()) {
-    std::vector<Tensor<D, K>> tensors;
-    for (const auto& part : parts) tensors.push_back(part.tensor_);
-    return NamedTensor{Tensor<D, K>::cat(tensors, kAt<X>, where)};
-  }
-
-  // --- parts ---------------------------------------------------------------------------------------------------------
-  template <DimName X>
-    requires HasName<N, X>
-  NamedTensor slice_dim(const Range& range, Loc where = Loc::current()) const {
-    return NamedTensor{tensor_.slice_dim(kAt<X>, range, where)};
-  }
-  template <DimName X>
-    requires HasName<N, X>
-  NamedTensor narrow(std::int64_t start, std::int64_t length, Loc where = Loc::current()) const {
-    return NamedTensor{tensor_.narrow(kAt<X>, start, length, where)};
-  }
-  // The part at an index, without the dim.
-  template <DimName X>
-    requires(HasName<N, X> && N::kSize > 1)
-  auto select_dim(std::int64_t index, Loc where = Loc::current()) const {
-    return detail::with_names<detail::NamesFrom<detail::without<N, Names<X>>()>>(
-        tensor_.select_dim(kAt<X>, index, where));
-  }
-  template <DimName X>
-    requires HasName<N, X>
-  NamedTensor select(const Tensor<1, Int>& indices, Loc where = Loc::current()) const {
-    return NamedTensor{tensor_.select(kAt<X>, indices, where)};
-  }
-  template <DimName X>
-    requires HasName<N, X>
-  NamedTensor gather(const NamedTensor<N, Int>& indices, Loc where = Loc::current()) const {
-    return NamedTensor{tensor_.gather(kAt<X>, indices.tensor(), where)};
-  }
-  template <DimName X>
-    requires HasName<N, X>
-  std::vector<NamedTensor> chunk(std::int64_t chunks, Loc where = Loc::current()) const {
-    std::vector<NamedTensor> parts;
-    for (auto& part : tensor_.chunk(chunks, kAt<X>, where)) parts.emplace_back(std::move(part));
-    return parts;
   }
 
   // --- gradients -----------------------------------------------------------------------------------------------------

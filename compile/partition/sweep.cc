@@ -42,11 +42,8 @@ class Sweep {
   Result<ProgramPlan> make(std::span<const std::optional<MeshLayout>> wanted) {
     for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
       const auto output = static_cast<std::size_t>(program_.outputs[k].index());
-      auto& form = settled_[output].emplace();
-      if (auto fixed = fixed_layout(output)) form = Form::of(*std::move(fixed));
-      const auto given = wanted.empty() ? std::nullopt : wanted[k];
-      if (given) form = Form::of(given->along(axis_));
-      if (!other_.allows(program_.outputs[k], form)) form = Form::whole();
+      settled_[output] = wanted_form(k, wanted).value_or(Form::whole());
+      if (!other_.allows(program_.outputs[k], *settled_[output])) settled_[output] = Form::whole();
     }
     for (int round = 0; round < kMaxRounds; ++round) {
       is_settling_ = false;
@@ -55,11 +52,9 @@ class Sweep {
     }
     for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
       const auto output = program_.outputs[k];
-      auto form = plan_.of(output).form;
-      if (auto fixed = fixed_layout(static_cast<std::size_t>(output.index()))) form = Form::of(*std::move(fixed));
-      const auto given = wanted.empty() ? std::nullopt : wanted[k];
-      if (given) form = Form::of(given->along(axis_));
-      if (!given && !other_.allows_output(k, form)) form = Form::whole();
+      auto form = wanted_form(k, wanted).value_or(plan_.of(output).form);
+      const bool is_given = !wanted.empty() && wanted[k];
+      if (!is_given && !other_.allows_output(k, form)) form = Form::whole();
       want(output, form);
       plan_.outputs.push_back(std::move(form));
     }
@@ -69,6 +64,14 @@ class Sweep {
   }
 
  private:
+  // How an output is to lie: as is asked for, else as the state does that it replaces. Nothing: as it is computed.
+  std::optional<Form> wanted_form(std::size_t k, std::span<const std::optional<MeshLayout>> wanted) const {
+    if (!wanted.empty() && wanted[k]) return Form::of(wanted[k]->along(axis_));
+    if (auto fixed = fixed_layout(static_cast<std::size_t>(program_.outputs[k].index())))
+      return Form::of(*std::move(fixed));
+    return std::nullopt;
+  }
+
   NodeForms forms_of(const ir::Node& node) const {
     std::vector<const Form*> forms;
     for (const auto ref : program_.operands_of(node)) forms.push_back(&plan_.of(ref).form);

@@ -7,11 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/registry/registry.h"
 #include "client/batch_scope.h"
 #include "nn/nn.h"
-#include "router/fleet_session.h"
-#include "session/local_session.h"
+#include "tests/router/local_fleet.h"
 #include "tests/support/error_of.h"
 #include "train/train.h"
 
@@ -20,43 +18,6 @@ namespace {
 
 using compile::partition::Mesh;
 using testing::HasSubstr;
-
-std::shared_ptr<session::Worker> worker() {
-  return session::Worker::create(value_or_throw(backends::open_backend("cpu")));
-}
-
-// A device of so many workers, and what each of them has in use.
-class Fleet {
- public:
-  explicit Fleet(const Mesh& mesh) {
-    FleetOptions options{.mesh = mesh};
-    const auto count = static_cast<std::size_t>(mesh.members());
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto one = worker();
-      options.members.push_back(session::make_local_session(one));
-      options.names.push_back("w" + std::to_string(i));
-      probes_.push_back(session::make_local_session(one));
-    }
-    auto first = count == 1 ? std::move(options.members.front()) : make_fleet_session(std::move(options));
-    device_.emplace(Device::from_session("fleet", std::move(first)));
-  }
-  const Device& device() const { return *device_; }
-  std::vector<std::uint64_t> bytes_in_use() const {
-    device_->flush();
-    device_->sync();
-    std::vector<std::uint64_t> all;
-    for (const auto& probe : probes_) {
-      std::promise<Result<proto::SessionStats>> answer;
-      probe->stats([&](Result<proto::SessionStats> stats) { answer.set_value(std::move(stats)); });
-      all.push_back(value_or_throw(answer.get_future().get()).device.memory_in_use);
-    }
-    return all;
-  }
-
- private:
-  std::vector<std::unique_ptr<proto::Session>> probes_;
-  std::optional<Device> device_;
-};
 
 struct Mlp {
   nn::Linear up, down;
@@ -82,7 +43,7 @@ struct Trained {
 };
 
 Trained train(const Mesh& mesh, std::optional<optim::StateSplit> split, std::optional<double> max_norm = {}) {
-  const Fleet fleet(mesh);
+  const LocalFleet fleet(mesh);
   const Device device = fleet.device().autodiff();
   device.seed(5);
   auto net = Mlp::init(device);
@@ -164,7 +125,7 @@ void expect_close(const Computed& placed, const Computed& alone) {
 
 // The first weight by columns, the second by rows: each worker has a part of the rows between the two.
 Computed compute(const Mesh& mesh, bool is_placed, bool is_marked) {
-  const Fleet fleet(mesh);
+  const LocalFleet fleet(mesh);
   const Device device = fleet.device().autodiff();
   device.seed(5);
   auto net = Mlp::init(device);
@@ -215,7 +176,7 @@ TEST(PlacedParameters, AreInPartsOnTheWorkers) {
 
 // Each worker along "model" has some of the heads, and along "data" some of the sequences.
 Computed attend(const Mesh& mesh) {
-  const Fleet fleet(mesh);
+  const LocalFleet fleet(mesh);
   const Device device = fleet.device().autodiff();
   device.seed(5);
   auto net = nn::MultiHeadAttentionConfig{.d_model = 64, .n_heads = 4}.init(device);

@@ -4,6 +4,7 @@
 
 #include "client/record/device_state.h"
 #include "client/tensor/tensor.h"
+#include "net/remote/remote_session.h"
 #include "server/server.h"
 #include "tests/support/error_of.h"
 
@@ -49,6 +50,27 @@ TEST_F(Transfers, HaveTheSameNumbersAndNoUpload) {
     EXPECT_EQ(on_b.to_data().to_vec<float>(), expected);
   }
   EXPECT_EQ(uploads(a) + uploads(b) + uploads(c), 0U);
+}
+
+// All that the program says and hears while a tensor of 256 MiB moves.
+TEST_F(Transfers, OfAQuarterOfAGibibyteTakeLessThanAKilobyteOfTheProgram) {
+  const auto a = open(0), b = open(1);
+  (void)numbers(a).to_device(b).to_data();  // the two meet
+  const auto x = Tensor<1>::ones({std::int64_t{64} << 20}, a);
+  a.sync();
+  const auto moved = [&] {
+    std::uint64_t bytes = 0;
+    for (const auto& device : {a, b}) {
+      const auto wire = dynamic_cast<net::RemoteSession&>(device.state()->session()).wire_stats();
+      bytes += wire.bytes_sent + wire.bytes_received;
+    }
+    return bytes;
+  };
+  const auto before = moved();
+  const auto on_b = x.to_device(b);
+  b.sync();
+  EXPECT_LT(moved() - before, 1000U);
+  EXPECT_EQ(on_b.sum().into_scalar<float>(), static_cast<float>(64 << 20));
 }
 
 TEST_F(Transfers, OfWhatIsSmallGoThroughTheProgram) {
