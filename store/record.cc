@@ -12,6 +12,7 @@
 #include "base/time_of_day.h"
 #include "client/tensor/functions.h"
 #include "store/file.h"
+#include "store/pieces.h"
 #include "store/safetensors.h"
 
 namespace burn {
@@ -69,35 +70,78 @@ TensorData wait_for(std::string_view name, std::future<TensorData> data) {
   }
 }
 
-// Writes the tensors in their order. Those to be read are asked for ahead, as far as kStagingBytes go.
-void write(store::NewFile& file, const std::vector<Entry>& entries) {
-  std::deque<std::pair<const Entry*, std::future<TensorData>>> asked;
-  std::size_t bytes = 0, next = 0;
-  const auto ask_ahead = [&] {
-    for (; next < entries.size(); ++next) {
-      const auto& entry = entries[next];
-      if (entry.source == nullptr) continue;
-      const auto size = entry.type.num_bytes();
-      if (!asked.empty() && bytes + size > Record::kStagingBytes) return;
-      asked.emplace_back(&entry, entry.source->read());
-      bytes += size;
+// What is asked for at a time: a tensor, or a piece of it.
+struct Asked {
+  std::size_t bytes = 0;
+  std::future<TensorData> data;
+};
+
+// Asks for the tensors of `entries` that are elsewhere, in their order.
+class Asking {
+ public:
+  explicit Asking(const std::vector<Entry>& entries) : entries_(entries) {}
+
+  // The next one; those behind it are asked for ahead, as far as kStagingBytes go.
+  Asked next() {
+    while (entry_ < entries_.size()) {
+      const auto& entry = entries_[entry_];
+      const auto pieces = pieces_of(entry);
+      if (piece_ == pieces) {
+        ++entry_;
+        piece_ = 0;
+        continue;
+      }
+      const auto bytes = (entry.type.num_bytes() + pieces - 1) / std::max<std::size_t>(pieces, 1);
+      if (!asked_.empty() && bytes_ + bytes > Record::kStagingBytes) break;
+      const auto* in_pieces = entry.source->read.target<store::ReadInPieces>();
+      asked_.push_back({bytes, in_pieces != nullptr ? in_pieces->piece(piece_) : entry.source->read()});
+      bytes_ += bytes;
+      ++piece_;
     }
-  };
+    auto first = std::move(asked_.front());
+    asked_.pop_front();
+    bytes_ -= first.bytes;
+    return first;
+  }
+
+  static std::size_t pieces_of(const Entry& entry) {
+    if (entry.source == nullptr) return 0;
+    const auto* in_pieces = entry.source->read.target<store::ReadInPieces>();
+    return in_pieces != nullptr ? in_pieces->count : 1;
+  }
+
+ private:
+  const std::vector<Entry>& entries_;
+  std::size_t entry_ = 0, piece_ = 0;  // that is to be asked for next
+  std::deque<Asked> asked_;
+  std::size_t bytes_ = 0;  // of these
+};
+
+// Writes the tensors in their order.
+void write(store::NewFile& file, const std::vector<Entry>& entries) {
+  Asking asking{entries};
   for (const auto& entry : entries) {
     if (entry.source == nullptr) {
       file.write(entry.data->as_bytes());
       continue;
     }
-    ask_ahead();
-    const auto numbers = wait_for(entry.name, std::move(asked.front().second));
-    asked.pop_front();
-    bytes -= entry.type.num_bytes();
-    if (numbers.type() != entry.type) {
-      throw Error(StatusCode::internal,
-                  fmt::format("record: tensor {} was to be {}, and came as {}", store::quoted(entry.name),
-                              ir::to_string(entry.type), ir::to_string(numbers.type())));
+    const auto pieces = Asking::pieces_of(entry);
+    std::size_t bytes = 0;
+    for (std::size_t k = 0; k < pieces; ++k) {
+      const auto numbers = wait_for(entry.name, asking.next().data);
+      bytes += numbers.type().num_bytes();
+      const bool fits = pieces == 1
+                            ? numbers.type() == entry.type
+                            : numbers.dtype() == entry.type.dtype &&
+                                  (k + 1 < pieces ? bytes < entry.type.num_bytes() : bytes == entry.type.num_bytes());
+      if (!fits) {
+        throw Error(StatusCode::internal, fmt::format("record: tensor {} was to be {}, and {} came as {}",
+                                                      store::quoted(entry.name), ir::to_string(entry.type),
+                                                      pieces == 1 ? "it" : fmt::format("piece {} of {}", k + 1, pieces),
+                                                      ir::to_string(numbers.type())));
+      }
+      file.write(numbers.as_bytes());
     }
-    file.write(numbers.as_bytes());
   }
 }
 

@@ -28,7 +28,9 @@ GroupPlan::GroupPlan(Emitter& emit, const ir::Program& program, const Group& gro
   for (const auto ref : results) {
     GroupOperand write;
     write.ref = ref;
-    write.view = emit.result(ref);
+    const auto place = group.has_rows() ? std::nullopt : emit.place(ref);
+    if (place) emit.set_in_place(ref);
+    write.view = place ? *place : emit.result(ref);
     switch (member(ref)->level) {
       case Level::full:
         write.kind = GroupOperand::Kind::full;

@@ -62,7 +62,10 @@ std::size_t run_length(const Lowered& lowered, std::size_t first) {
     const auto* next = mergeable(end);
     if (!next || std::get<Launch>(lowered.commands[end].what).source != source) break;
     bool is_apart = true;
-    for (auto i = first; i < end && is_apart; ++i) is_apart = !touched.conflicts(*mergeable(i), *next);
+    for (auto i = first; i < end && is_apart; ++i) {
+      const bool are_parts = mergeable(i)->is_part && lowered.commands[i].step == lowered.commands[end].step;
+      is_apart = are_parts || !touched.conflicts(*mergeable(i), *next);
+    }
     if (!is_apart) break;
   }
   return end - first;

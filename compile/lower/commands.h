@@ -18,6 +18,7 @@ struct MergeableLaunch {
   std::shared_ptr<const BlockKernel> kernel;
   std::vector<Argument> arguments;
   std::vector<Address> written;
+  bool is_part = false;  // writes other bytes than the others of its step
 };
 
 struct Launch {

@@ -59,42 +59,119 @@ std::vector<ir::Dims> layouts_of(const ir::Program& program) {
   return layouts;
 }
 
-std::map<std::int32_t, PlaceInside> places_inside(const ir::Program& program, const std::vector<ValueView>& views) {
-  std::map<std::int32_t, PlaceInside> places;
-  const auto view_of = [&](ir::Ref ref) -> const ValueView& { return views[static_cast<std::size_t>(ref.index())]; };
-  const auto is_grad = [&](ir::Ref ref) {
-    return !ref.is_input() && !view_of(ref).base.is_input() &&
-           std::holds_alternative<ir::AttentionGrad>(program.maker_of(view_of(ref).base).op);
-  };
-  std::vector<std::int32_t> uses;
-  for (const auto& node : program.nodes) {
-    const auto* concat = std::get_if<ir::Concat>(&node.op);
-    if (!concat) continue;
-    const auto operands = program.operands_of(node);
-    if (std::ranges::none_of(operands, is_grad)) continue;
-    if (uses.empty()) uses = uses_of(program);
-    const auto whole = ir::Ref::value(static_cast<std::int32_t>(node.first_value));
-    if (is_output(program, whole)) continue;
-    const auto strides = ir::contiguous_strides(program.type_of(whole).shape);
-    std::int64_t offset = 0;
-    for (const auto part : operands) {
-      const auto& shape = program.type_of(part).shape;
-      const auto here = offset;
-      offset += shape[static_cast<int>(concat->axis)] * strides[static_cast<int>(concat->axis)];
-      if (!is_grad(part)) continue;
-      const auto& view = view_of(part);
-      bool is_read_once = true;
-      for (auto ref = part; is_read_once; ref = program.operands_of(program.maker_of(ref))[0]) {
-        is_read_once = uses[static_cast<std::size_t>(ref.index())] == 1;
-        if (ref == view.base) break;
-      }
-      const auto& type = program.type_of(view.base);
-      if (!is_read_once || view.offset != 0 || type.num_elements() != ir::num_elements(shape)) continue;
-      const auto found = strides_for(type.shape, shape, view.strides, strides);
-      if (found) places.emplace(view.base.index(), PlaceInside{whole, here, *found});
+namespace {
+
+// What puts values side by side, and what is asked about its parts.
+class Places {
+ public:
+  Places(const ir::Program& program, const std::vector<ValueView>& views)
+      : program_(program), views_(views), is_output_base_(program.values.size()) {
+    for (const auto output : program.outputs) {
+      if (!output.is_input() && !view_of(output).base.is_input()) is_output_base_[index(view_of(output).base)] = true;
     }
   }
-  return places;
+
+  std::map<std::int32_t, PlaceInside> find() {
+    for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
+      const auto* concat = std::get_if<ir::Concat>(&program_.nodes[n].op);
+      if (concat != nullptr) add_parts_of(static_cast<std::int32_t>(n), static_cast<int>(concat->axis));
+    }
+    return std::move(places_);
+  }
+
+ private:
+  static std::size_t index(ir::Ref value) { return static_cast<std::size_t>(value.index()); }
+  const ValueView& view_of(ir::Ref ref) const { return views_[index(ref)]; }
+
+  void add_parts_of(std::int32_t n, int axis) {
+    const auto& node = program_.nodes[static_cast<std::size_t>(n)];
+    const auto operands = program_.operands_of(node);
+    const auto whole = ir::Ref::value(static_cast<std::int32_t>(node.first_value));
+    if (is_output_base_[index(whole)]) return;
+    const auto strides = ir::contiguous_strides(program_.type_of(whole).shape);
+    std::vector<std::pair<std::int32_t, PlaceInside>> found;
+    std::int64_t offset = 0;
+    for (const auto part : operands) {
+      if (const auto place = place_of(part, operands, PlaceInside{whole, offset, strides}))
+        found.emplace_back(view_of(part).base.index(), *place);
+      offset += program_.type_of(part).shape[axis] * strides[axis];
+    }
+    if (is_worth_its_memory(n, whole, found)) places_.insert(found.begin(), found.end());
+  }
+
+  // `here`: the part's begin in the whole, and the whole's strides.
+  std::optional<PlaceInside> place_of(ir::Ref part, std::span<const ir::Ref> parts, const PlaceInside& here) {
+    if (part.is_input() || view_of(part).base.is_input()) return std::nullopt;
+    const auto& view = view_of(part);
+    const auto& type = program_.type_of(view.base);
+    const auto& shape = program_.type_of(part).shape;
+    if (view.offset != 0 || type.num_elements() != ir::num_elements(shape) || type.num_elements() == 0)
+      return std::nullopt;
+    if (is_output_base_[index(view.base)] || places_.contains(view.base.index())) return std::nullopt;
+    if (lies_in_one_piece(part, parts, here)) return PlaceInside{here.whole, here.offset, {}, true};
+    const auto& maker = program_.maker_of(view.base).op;
+    const bool can_be_asked = std::holds_alternative<ir::AttentionGrad>(maker) ||
+                              std::holds_alternative<ir::Pointwise>(maker) || std::holds_alternative<ir::Cast>(maker);
+    if (!can_be_asked || !is_read_once(part)) return std::nullopt;
+    const auto found = strides_for(type.shape, shape, view.strides, here.strides);
+    return found ? std::optional{PlaceInside{here.whole, here.offset, *found, false}} : std::nullopt;
+  }
+
+  // Whether the part is whole steps of the outermost dims that are not 1, so that it lies there as by itself, and
+  // begins where memory of its own could.
+  bool lies_in_one_piece(ir::Ref part, std::span<const ir::Ref> parts, const PlaceInside& here) const {
+    constexpr std::int64_t kAlignment = 256;  // bytes
+    const auto& view = view_of(part);
+    const auto& shape = program_.type_of(part).shape;
+    const auto& type = program_.type_of(view.base);
+    const auto& node = program_.maker_of(view.base);
+    const bool is_computed =
+        !std::holds_alternative<ir::Constant>(node.op) && !std::holds_alternative<ir::Scalar>(node.op) &&
+        !std::holds_alternative<ir::Iota>(node.op) && !std::holds_alternative<ir::Commit>(node.op) &&
+        !std::holds_alternative<ir::AttentionGrad>(node.op) && !ir::is_collective(node.op);
+    const auto has_this_base = [&](ir::Ref other) { return !other.is_input() && view_of(other).base == view.base; };
+    return is_computed && is_contiguous(shape, view.strides) &&
+           is_contiguous(type.shape, views_[index(view.base)].strides) && is_contiguous(shape, here.strides) &&
+           here.offset * static_cast<std::int64_t>(ir::size_of(type.dtype)) % kAlignment == 0 &&
+           std::ranges::count_if(parts, has_this_base) == 1;
+  }
+
+  // Only by the concatenation, as the view that it is there.
+  bool is_read_once(ir::Ref part) {
+    if (uses_.empty()) uses_ = uses_of(program_);
+    for (auto ref = part;; ref = program_.operands_of(program_.maker_of(ref))[0]) {
+      if (uses_[index(ref)] != 1) return false;
+      if (ref == view_of(part).base) return true;
+    }
+  }
+
+  // The whole takes memory from its first part on, not from when it is put together. Bytes times nodes, against what
+  // its parts by themselves and then the whole take.
+  bool is_worth_its_memory(std::int32_t concat, ir::Ref whole,
+                           const std::vector<std::pair<std::int32_t, PlaceInside>>& found) const {
+    constexpr double kSmall = 1 << 20, kMore = 3;
+    const auto bytes_of = [&](ir::Ref ref) { return static_cast<double>(program_.type_of(ref).num_bytes()); };
+    double parts = bytes_of(whole), longest = 0;
+    for (const auto& [value, place] : found) {
+      const auto part = ir::Ref::value(value);
+      const auto nodes = static_cast<double>(concat - program_.values[index(part)].node);
+      parts += nodes * bytes_of(part);
+      longest = std::max(longest, nodes);
+    }
+    return bytes_of(whole) <= kSmall || longest * bytes_of(whole) <= kMore * parts;
+  }
+
+  const ir::Program& program_;
+  const std::vector<ValueView>& views_;
+  std::vector<bool> is_output_base_;  // per value: an output is it, or a view of it
+  std::vector<std::int32_t> uses_;    // per value, when they are asked for
+  std::map<std::int32_t, PlaceInside> places_;
+};
+
+}  // namespace
+
+std::map<std::int32_t, PlaceInside> places_inside(const ir::Program& program, const std::vector<ValueView>& views) {
+  return Places(program, views).find();
 }
 
 }  // namespace burn::compile

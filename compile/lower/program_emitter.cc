@@ -101,7 +101,7 @@ class ProgramEmitter final : public Emitter {
 
   std::optional<View> place(ir::Ref value) override {
     const auto found = places_.find(value.index());
-    if (found == places_.end()) return std::nullopt;
+    if (found == places_.end() || found->second.lies_there) return std::nullopt;
     const auto& type = program_.type_of(value);
     Address address = storage(found->second.whole);
     address.offset += found->second.offset * static_cast<std::int64_t>(ir::size_of(type.dtype));
@@ -109,7 +109,11 @@ class ProgramEmitter final : public Emitter {
   }
   void set_in_place(ir::Ref value) override { in_place_values_.insert(value.index()); }
   bool is_in_place(ir::Ref ref) override {
-    return !ref.is_input() && in_place_values_.contains(view_of(ref).base.index());
+    if (ref.is_input() || view_of(ref).base.is_input()) return false;
+    const auto base = view_of(ref).base.index();
+    const auto found = places_.find(base);
+    const bool is_here = found != places_.end() && &program_.maker_of(found->second.whole) == &node(node_);
+    return is_here && (found->second.lies_there || in_place_values_.contains(base));
   }
 
   bool lie_where(ir::Ref operand, ir::Ref result) override {
@@ -144,7 +148,7 @@ class ProgramEmitter final : public Emitter {
     if (is_new) known->second = number_of(kernel->alone());
     lowered_.commands.push_back({Launch(known->second, {.blocks = blocks}, arguments), step_, uses_.of(arguments)});
     std::get<Launch>(lowered_.commands.back().what).mergeable = std::make_shared<const MergeableLaunch>(
-        MergeableLaunch{std::move(kernel), std::move(arguments), std::move(written)});
+        MergeableLaunch{std::move(kernel), std::move(arguments), std::move(written), is_part()});
   }
   void call(LibraryCall call) override {
     const auto* known = call.target<KnownCall>();
@@ -177,6 +181,14 @@ class ProgramEmitter final : public Emitter {
   void begin_step(std::int32_t step) {
     step_ = step;
     uses_.begin_step();
+  }
+
+  // Whether the step puts values side by side, each by a launch of its own.
+  bool is_part() const {
+    if (static_cast<std::size_t>(step_) >= plan_.steps.size()) return false;  // outputs are filled
+    const auto& step = plan_.steps[static_cast<std::size_t>(step_)];
+    return step.group == PlanStep::kSingle && step.product == PlanStep::kNone &&
+           std::holds_alternative<ir::Concat>(node(node_).op);
   }
 
   // Of the program's sources.
@@ -214,6 +226,11 @@ class ProgramEmitter final : public Emitter {
       return {Address::Base::bindings, 0, 16 + 8 * scalar->slot};
     if (const auto word = bound_commits_.find(value.index()); word != bound_commits_.end()) return word->second;
     if (const auto output = output_of(value); output != kNone) return uses_.to_read({Address::Base::output, output, 0});
+    if (const auto place = places_.find(value.index()); place != places_.end() && place->second.lies_there) {
+      Address address = storage(place->second.whole);
+      address.offset += place->second.offset * static_cast<std::int64_t>(ir::size_of(program_.type_of(value).dtype));
+      return address;
+    }
     auto& block = block_of_[static_cast<std::size_t>(value.index())];
     if (block == kNone) {
       block = new_block(program_.type_of(value).num_bytes());
@@ -254,6 +271,11 @@ class ProgramEmitter final : public Emitter {
       if (views_[v].base.is_input()) continue;
       auto& of_base = last[static_cast<std::size_t>(views_[v].base.index())];
       of_base = std::max(of_base, plan_.value_last_use[v]);
+    }
+    for (const auto& [part, place] : places_) {  // parts before what they are in
+      if (!place.lies_there) continue;
+      auto& of_whole = last[static_cast<std::size_t>(place.whole.index())];
+      of_whole = std::max(of_whole, last[static_cast<std::size_t>(part)]);
     }
     return last;
   }

@@ -5,8 +5,10 @@
 #include <set>
 
 #include "base/error.h"
+#include "client/ops/ops.h"
 #include "client/tensor/untyped.h"
 #include "nn/module/tied.h"
+#include "store/pieces.h"
 
 namespace burn {
 
@@ -106,7 +108,19 @@ Record record_of(const ModuleWalk& walk) {
 }
 
 Record::Source source_of(std::string name, const client::Value& value) {
-  return {std::move(name), value.type(), [held = value.inner()] { return client::to_data_async(held); }};
+  const auto held = value.inner();
+  const auto read = [held] { return client::to_data_async(held); };
+  const auto type = value.type();
+  if (type.num_bytes() < 2 * store::ReadInPieces::kPieceBytes) return {std::move(name), type, read};
+  const auto elements = type.num_elements();
+  const auto each = static_cast<std::int64_t>(store::ReadInPieces::kPieceBytes / ir::size_of(type.dtype));
+  const auto piece = [held, elements, each](std::size_t k) {
+    const auto begin = static_cast<std::int64_t>(k) * each;
+    const auto row = client::reshape(held, {elements}, {});
+    return client::to_data_async(client::narrow(row, 0, begin, std::min(each, elements - begin), {}));
+  };
+  return {std::move(name), type,
+          store::ReadInPieces{read, static_cast<std::size_t>((elements + each - 1) / each), piece}};
 }
 
 Record snapshot_of(const ModuleWalk& walk) {

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "store/pieces.h"
 #include "tests/support/temp_folder.h"
 
 namespace burn {
@@ -110,6 +111,56 @@ TEST(Record, OfNumbersThatAreElsewhereIsWrittenAFewTensorsAtATime) {
   ASSERT_EQ(loaded.size(), 24u);
   for (int i = 0; i < 24; ++i)
     EXPECT_EQ(loaded.get("tensor " + std::to_string(i)).as_slice<float>()[0], static_cast<float>(i));
+}
+
+TEST(Record, OfALargeTensorInPiecesIsWrittenAFewPiecesAtATime) {
+  const test::TempFolder folder;
+  constexpr std::int64_t kPiece = std::int64_t{4} << 20, kPieces = 10;  // elements
+  const auto numbers = [](std::int64_t begin, std::int64_t count, const ir::Shape& shape) {
+    std::vector<float> of(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < of.size(); ++i)
+      of[i] = static_cast<float>((begin + static_cast<std::int64_t>(i)) % 9973);
+    return TensorData(std::move(of), shape);
+  };
+  const auto ready = [](TensorData data) {
+    std::promise<TensorData> promise;
+    promise.set_value(std::move(data));
+    return promise.get_future();
+  };
+  const ir::Shape shape{kPieces, kPiece - 1};  // the last piece is shorter
+  const std::int64_t all = ir::num_elements(shape);
+  bool was_read_whole = false;
+  std::size_t wrong = kPieces;  // which piece is too short
+  store::ReadInPieces read;
+  read.whole = [&] {
+    was_read_whole = true;
+    return ready(numbers(0, all, shape));
+  };
+  read.count = kPieces;
+  read.piece = [&](std::size_t k) {
+    const auto begin = static_cast<std::int64_t>(k) * kPiece;
+    const auto count = std::min(kPiece, all - begin) - (k == wrong ? 1 : 0);
+    return ready(numbers(begin, count, {count}));
+  };
+  const auto record = [&] {
+    std::vector<Record::Source> sources;
+    sources.push_back({"a small one", TensorData::zeros({2}).type(), [&] { return ready(TensorData::zeros({2})); }});
+    sources.push_back({"large", {ir::DType::f32, shape}, read});
+    Record of;
+    of.insert_sources(std::move(sources));
+    return of;
+  };
+  record().save(folder / "pieces.safetensors");
+  EXPECT_FALSE(was_read_whole);
+  const auto loaded = Record::load(folder / "pieces.safetensors");
+  EXPECT_EQ(loaded.get("large").shape(), shape);
+  EXPECT_EQ(loaded.get("large").to_vec<float>(), numbers(0, all, shape).to_vec<float>());
+  EXPECT_EQ(loaded.get("a small one").to_vec<float>(), (std::vector<float>{0, 0}));
+  EXPECT_EQ(record().get("large").shape(), shape);
+  EXPECT_TRUE(was_read_whole);
+  wrong = 3;
+  EXPECT_THROW(record().save(folder / "short.safetensors"), Error);
+  EXPECT_FALSE(std::filesystem::exists(folder / "short.safetensors"));
 }
 
 TEST(Record, OfNumbersThatCannotBeReadIsNotWritten) {

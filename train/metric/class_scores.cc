@@ -131,12 +131,14 @@ std::vector<Need> TopKAccuracy::needs() const {
 
 Measured TopKAccuracy::record(const StepOutput& output) const {
   const auto scores = rows_of(output.output);
-  const auto chosen = highest(scores, k_);                                                                // [rows, k]
-  const auto targets = Tensor<2, Int>{client::reshape(output.targets, {scores.dim(0), 1}, {})}.to_int();  // [rows, 1]
-  const Tensor<2, Bool> is_right{client::cast(chosen, DType::i64, {}) == targets.value()};
-  const auto is_found = is_right.any_dim(1);
-  const auto counts = pad_ ? targets.not_equal(*pad_) : Tensor<2, Bool>::ones_like(is_found);
-  return Tensor<1>::cat({is_found.bool_and(counts).to_float().sum(), counts.to_float().sum()}, 0);
+  check_top_k(k_, scores);
+  const Tensor<2, Bool> is_found{is_among_highest(scores, output.targets, k_)};
+  if (!pad_) {
+    const auto all = Tensor<1>::full({1}, static_cast<double>(scores.dim(0)), is_found.device());
+    return Measured{is_found.to_float().sum()}.add(all);
+  }
+  const auto counts = Tensor<2, Int>{client::reshape(output.targets, {scores.dim(0), 1}, {})}.not_equal(*pad_);
+  return Measured{is_found.bool_and(counts).to_float().sum()}.add(counts.to_float().sum());
 }
 
 void TopKAccuracy::load_state(std::span<const double> state) {

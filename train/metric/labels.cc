@@ -83,6 +83,43 @@ Value one_hot_mask(const Value& classes_of_rows, std::int64_t classes) {
   return client::unsqueeze(known, {1}, site) == client::unsqueeze(all, {0}, site);
 }
 
+namespace {
+
+// The place of the class is found by counting what comes before it: formulas and sums of rows, which go into the kernel
+// of the loss where rows are short.
+Value is_among_highest_by_counting(const Value& scores, const Value& target, std::int64_t k) {
+  const auto& site = client::current_site();
+  const auto in_rows = [&](const Value& x) { return client::expand(x, scores.shape(), site); };
+  const auto count = [&](const Value& mask) {
+    return client::reduce(ir::ReduceFn::sum, client::cast(mask, ir::DType::f32, site), {1}, site);  // [rows, 1]
+  };
+  const auto all = client::arange(client::place_of(scores), 0, scores.dim(1), 1, ir::DType::i64, site);
+  const auto index = in_rows(client::unsqueeze(all, {0}, site)), at = in_rows(target);
+  const auto is_target = index == at;
+  const auto score =
+      in_rows(client::reduce(ir::ReduceFn::sum, select(is_target, scores, zeros_like(scores)), {1}, site));
+  const auto is_number = scores == scores, has_number = score == score;  // NaN comes before all numbers, as in top_k
+  const auto is_higher = bool_or(scores > score, bool_and(has_number, bool_not(is_number)));
+  const auto is_equal = bool_or(scores == score, bool_not(bool_or(is_number, has_number)));
+  const auto is_before = bool_or(is_higher, bool_and(is_equal, index < at));
+  return bool_and(count(is_before) < static_cast<double>(k), count(is_target) > 0.0);
+}
+
+}  // namespace
+
+Value is_among_highest(const Value& scores, const Value& classes_of_rows, std::int64_t k) {
+  constexpr std::int64_t kShortRow = 128;
+  const auto& site = client::current_site();
+  const auto rows = scores.dim(0);
+  const auto target = client::reshape(client::cast(classes_of_rows, ir::DType::i64, site), {rows, 1}, site);
+  if (ir::is_floating(scores.dtype()) && scores.dim(1) <= kShortRow)
+    return is_among_highest_by_counting(scores, target, k);
+  const auto chosen =
+      k == 1 ? client::arg_reduce(ir::ArgFn::max, scores, 1, site) : client::top_k(scores, 1, k, true, site).indices;
+  const auto is_right = client::cast(chosen, ir::DType::i64, site) == target;
+  return client::reduce(ir::ReduceFn::max, is_right, {1}, site);
+}
+
 Value histogram(const Value& places, const Value& weights, std::int64_t bins) {
   const auto& site = client::current_site();
   const auto zeros = client::filled(client::place_of(places), {bins}, 0, ir::DType::f32, site);

@@ -32,6 +32,9 @@ LabelledScores labelled_scores(const StepOutput& output, Task task);
 client::Value rows_of(const client::Value& x);
 // bool [rows, classes]: true at the class. Reading it fails for a class that there is not.
 client::Value one_hot_mask(const client::Value& classes_of_rows, std::int64_t classes);
+// bool [rows, 1]: whether the class (integers [rows]) is among the k of its row with the highest scores; of equal ones
+// the first come first. A class that there is not is not among them.
+client::Value is_among_highest(const client::Value& scores, const client::Value& classes_of_rows, std::int64_t k);
 // f32 [bins]: how many of the places (i64 [n], each below `bins`) are that bin, each counted with its weight (f32 [n]).
 client::Value histogram(const client::Value& places, const client::Value& weights, std::int64_t bins);
 // f32 [1, columns]: how many are true in each column of a bool [rows, columns]; exact below 2^24 rows.

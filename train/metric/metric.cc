@@ -69,8 +69,7 @@ std::vector<Need> Accuracy::needs() const {
 Tensor<1> Accuracy::measure(const StepOutput& output) const {
   const auto scores = rows_of(output.output);                                 // [batch, classes]
   const auto targets = client::reshape(output.targets, {scores.dim(0)}, {});  // [batch]
-  const Tensor<1, Int> answers{client::reshape(Tensor<2>{scores}.argmax(1).value(), {scores.dim(0)}, {})};
-  const auto is_right = answers.equal(Tensor<1, Int>{targets}.cast(answers.dtype()));
+  const Tensor<1, Bool> is_right{client::reshape(is_among_highest(scores, targets, 1), {scores.dim(0)}, {})};
   if (!pad_ && output.output.rank() == 2) return is_right.to_float().sum();
   const auto counts = pad_ ? Tensor<1, Int>{targets}.not_equal(*pad_) : Tensor<1, Bool>::ones_like(is_right);
   return Tensor<1>::cat({is_right.bool_and(counts).to_float().sum(), counts.to_float().sum()}, 0);

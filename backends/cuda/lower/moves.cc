@@ -35,6 +35,25 @@ View part_of(View whole, const ir::Dims& starts, const ir::Shape& sizes, const i
   return whole;
 }
 
+// By a kernel: several small ones in a row become one launch.
+void emit_copy_kernel(Emitter& emit, const View& from, const View& to) {
+  const auto dims = [](const ir::Dims& of) { return std::vector<std::int64_t>(of.begin(), of.end()); };
+  const auto walk = compile::merge_dims(to.shape.span(), {dims(from.strides), dims(to.strides)});
+  const View views[] = {from, to};
+  int width = compile::vector_width(walk, views, 8);
+  const bool has_dims = !walk.sizes.empty();
+  if (!has_dims || walk.strides[0].back() != 1 || walk.strides[1].back() != 1 || walk.sizes.back() % width != 0)
+    width = 1;
+  const std::string word = word_of(to.dtype);
+  auto kernel = std::make_shared<const BlockKernel>(BlockKernel{
+      "#include \"backends/cuda/kernels/copy.h\"\nnamespace burn::ir::prelude {\nusing namespace burn::cuda;\n",
+      {{"const " + word + "*", "from"}, {word + "*", "to"}, {"std::int64_t", "vectors"}, {"Walk<2>", "walk"}},
+      fmt::format("  copy_elements<{}, {}>(block, from, to, vectors, walk);\n", word, width)});
+  const auto vectors = to.num_elements() / width;
+  emit.launch(std::move(kernel), (vectors + 255) / 256, {from, to, vectors, compile::walk_argument(walk)},
+              {to.address});
+}
+
 }  // namespace
 
 void emit_copy(Emitter& emit, const View& from, const View& to) {
@@ -48,19 +67,7 @@ void emit_copy(Emitter& emit, const View& from, const View& to) {
     });
     return;
   }
-  const auto dims = [](const ir::Dims& of) { return std::vector<std::int64_t>(of.begin(), of.end()); };
-  const auto walk = compile::merge_dims(to.shape.span(), {dims(from.strides), dims(to.strides)});
-  const View views[] = {from, to};
-  int width = compile::vector_width(walk, views, 8);
-  if (walk.strides[0].back() != 1 || walk.strides[1].back() != 1 || walk.sizes.back() % width != 0) width = 1;
-  const KernelSource source{
-      fmt::format("#include \"backends/cuda/kernels/copy.h\"\nusing namespace burn::cuda;\n"
-                  "extern \"C\" __global__ void __launch_bounds__(256) burn_kernel(const {0}* from, {0}* to, "
-                  "std::int64_t vectors, const Walk<2> walk) {{\n"
-                  "  copy_elements<{0}, {1}>(from, to, vectors, walk);\n}}\n",
-                  word_of(to.dtype), width)};
-  const auto vectors = elements / width;
-  emit.launch(source, {.blocks = (vectors + 255) / 256}, {from, to, vectors, compile::walk_argument(walk)});
+  emit_copy_kernel(emit, from, to);
 }
 
 namespace lowering {
@@ -95,6 +102,7 @@ Status lower(Emitter& emit, const ir::SliceAssign& op, const NodeInPlan& at) {
 }
 
 Status lower(Emitter& emit, const ir::Concat& op, const NodeInPlan& at) {
+  constexpr std::int64_t kFewElements = 1 << 16;  // above, a copy by the driver is as fast as the launch that it saves
   const auto to = emit.result(at.result());
   auto starts = ir::Dims::filled(to.rank(), 0);
   const auto steps = ir::Dims::filled(to.rank(), 1);
@@ -102,8 +110,13 @@ Status lower(Emitter& emit, const ir::Concat& op, const NodeInPlan& at) {
   for (int k = 0; k < at.operand_count(); ++k) {
     auto part = View{{}, emit.type_of(at.operand(k)).dtype, emit.type_of(at.operand(k)).shape, {}};
     if (!emit.is_in_place(at.operand(k))) part = emit.read(at.operand(k));
-    if (part.num_elements() > 0 && !emit.is_in_place(at.operand(k)))
-      emit.copy(part, part_of(to, starts, part.shape, steps));
+    if (part.num_elements() > 0 && !emit.is_in_place(at.operand(k))) {
+      const auto place = part_of(to, starts, part.shape, steps);
+      if (part.num_elements() <= kFewElements)
+        emit_copy_kernel(emit, part, place);
+      else
+        emit.copy(part, place);
+    }
     starts[axis] += part.shape[axis];
   }
   return {};

@@ -255,6 +255,54 @@ TEST(AttentionPlaces, AreWhereTheirReadersWantThem) {
   EXPECT_EQ(place.strides, (ir::Dims{4608, 8, 72, 1}));
 }
 
+// Rows of 64 f32 lie as by themselves, whatever else reads them; columns only where nothing else does.
+TEST(ConcatPlaces, AreInTheWholeWhereThatIsOnePieceOrNothingElseReads) {
+  ir::ProgramBuilder builder;
+  const auto add = [&](const ir::Op& op, std::initializer_list<ir::Ref> from) {
+    return *builder.add(op, std::span(from.begin(), from.size()));
+  };
+  const auto pointwise = [&](ir::PointwiseFn fn, ir::Ref x) { return add(ir::Pointwise{fn}, {x}); };
+  const auto x = builder.add_input({ir::DType::f32, {4, 64}}), w = builder.add_input({ir::DType::f32, {64, 64}});
+  const auto product = add(ir::MatMul{}, {x, w}), twice = pointwise(ir::PointwiseFn::exp, product);
+  const auto rows = add(ir::Concat{0}, {product, twice, twice, x});
+  const auto once = pointwise(ir::PointwiseFn::cos, product), other = add(ir::MatMul{}, {twice, w});
+  const auto columns = add(ir::Concat{1}, {product, other, once});
+  const auto output = pointwise(ir::PointwiseFn::tanh, product);
+  const auto last = add(ir::Concat{0}, {output, product});
+  const auto program = builder.finish({pointwise(ir::PointwiseFn::neg, rows), pointwise(ir::PointwiseFn::neg, columns),
+                                       pointwise(ir::PointwiseFn::neg, last), output});
+  const auto places = compile::places_inside(program, compile::find_views(program));
+  ASSERT_EQ(places.size(), 2u);  // not what is there twice, what is an input or an output, what has a place already
+  const auto& of_product = places.at(product.index());
+  EXPECT_EQ(of_product.whole, rows);
+  EXPECT_EQ(of_product.offset, 0);
+  EXPECT_TRUE(of_product.lies_there);
+  const auto& of_once = places.at(once.index());
+  EXPECT_EQ(of_once.whole, columns);
+  EXPECT_EQ(of_once.offset, 128);
+  EXPECT_EQ(of_once.strides, (ir::Dims{192, 1}));
+  EXPECT_FALSE(of_once.lies_there);
+}
+
+// A first part of a large whole would keep its memory from the beginning on.
+TEST(ConcatPlaces, AreLeftOutWhereTheyWouldCostMemory) {
+  ir::ProgramBuilder builder;
+  const auto add = [&](const ir::Op& op, std::initializer_list<ir::Ref> from) {
+    return *builder.add(op, std::span(from.begin(), from.size()));
+  };
+  const auto program = [&](int between) {
+    builder = {};
+    auto x = builder.add_input({ir::DType::f32, {4096, 1024}});
+    const auto small = add(ir::Pointwise{ir::PointwiseFn::exp}, {add(ir::Slice{{0, 0}, {64, 1024}, {1, 1}}, {x})});
+    for (int i = 0; i < between; ++i) x = add(ir::Pointwise{ir::PointwiseFn::tanh}, {x});
+    const auto whole = add(ir::Concat{0}, {small, x});
+    return builder.finish({add(ir::Pointwise{ir::PointwiseFn::neg}, {whole})});
+  };
+  const auto places = [&](const ir::Program& of) { return compile::places_inside(of, compile::find_views(of)).size(); };
+  EXPECT_EQ(places(program(1)), 2u);
+  EXPECT_EQ(places(program(50)), 0u);
+}
+
 TEST_F(CudnnGraphs, NameWhatIsWrongWithThem) {
   auto p = problem(false, false, 128, 128, 64, 64);
   p.q[2] = -64;
