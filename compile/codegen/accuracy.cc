@@ -49,6 +49,14 @@ std::set<std::int32_t> coarse_members(const GroupPlan& plan, const std::set<std:
   return coarse;
 }
 
+std::set<std::int32_t> coarse_elements(const GroupPlan& plan) {
+  std::set<std::int32_t> members;
+  for (const auto& member : plan.group().members) members.insert(member.node);
+  std::vector<ir::Ref> seen;
+  for (const auto& write : plan.writes()) seen.push_back(write.ref);
+  return coarse_members(plan, members, seen);
+}
+
 ir::Ref exact_value_for(const GroupPlan& plan, const ir::Reduce& reduce, ir::Ref operand) {
   const auto& program = plan.program();
   const auto operands_if = [&](ir::Ref ref, auto is_meant) -> std::span<const ir::Ref> {
@@ -77,25 +85,26 @@ ir::Ref exact_value_for(const GroupPlan& plan, const ir::Reduce& reduce, ir::Ref
   return !largest_of.empty() && largest_of[0] == difference[0] ? exponent[0] : operand;
 }
 
-const char* coarse_function(const GroupPlan& plan, const Member& member, ir::PointwiseFn fn) {
+std::optional<kernel::Function> coarse_function(const GroupPlan& plan, const Member& member, ir::PointwiseFn fn) {
   using enum ir::PointwiseFn;
+  using kernel::Function;
   switch (fn) {
     case exp:
-      return "exp";
+      return Function::coarse_exp;
     case tanh:
-      return stands_beside_one(plan, plan.value_of(member)) ? "tanh_beside_one" : "tanh";
+      return stands_beside_one(plan, plan.value_of(member)) ? Function::coarse_tanh_beside_one : Function::coarse_tanh;
     case sigmoid:
-      return "sigmoid";
+      return Function::coarse_sigmoid;
     case div:
-      return "div";
+      return Function::coarse_div;
     case recip:
-      return "recip";
+      return Function::coarse_recip;
     case rsqrt:
-      return "rsqrt";
+      return Function::coarse_rsqrt;
     case sqrt:
-      return "sqrt";
+      return Function::coarse_sqrt;
     default:
-      return nullptr;
+      return std::nullopt;
   }
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 
 #include "compile/codegen/group_plan.h"
+#include "compile/codegen/kernel/kernel.h"
 
 namespace burn::compile {
 
@@ -14,13 +16,16 @@ namespace burn::compile {
 std::set<std::int32_t> coarse_members(const GroupPlan& plan, const std::set<std::int32_t>& members,
                                       std::span<const ir::Ref> seen);
 
+// Of a group without rows.
+std::set<std::int32_t> coarse_elements(const GroupPlan& plan);
+
 // From which value on all must be exact for a reduction over rows: its operand; or, where that is an exp of what the
 // row's largest number was taken from, and is added up, what the exp is of. The largest term is 1 then, and the error
 // of one e^-d is below d 2^-24 + 2^-22 of itself: less than 2^-20 of the sum, as the mean d grows with the logarithm of
 // how many there are.
 ir::Ref exact_value_for(const GroupPlan& plan, const ir::Reduce& reduce, ir::Ref operand);
 
-// The name of the shorter formula for a member's function; null: there is none.
-const char* coarse_function(const GroupPlan& plan, const Member& member, ir::PointwiseFn fn);
+// The shorter formula for a member's function; nothing: there is none.
+std::optional<kernel::Function> coarse_function(const GroupPlan& plan, const Member& member, ir::PointwiseFn fn);
 
 }  // namespace burn::compile

@@ -1,7 +1,6 @@
 // Groups without rows: a thread computes one vector of elements.
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,14 +15,6 @@
 namespace burn::compile {
 
 namespace {
-
-std::set<std::int32_t> coarse_members(const GroupPlan& plan) {
-  std::set<std::int32_t> members;
-  for (const auto& member : plan.group().members) members.insert(member.node);
-  std::vector<ir::Ref> seen;
-  for (const auto& write : plan.writes()) seen.push_back(write.ref);
-  return compile::coarse_members(plan, members, seen);
-}
 
 // Element `i` of a linear walk, without vectors.
 std::string element_by_itself(GroupPrinter& printer, const std::string& body) {
@@ -61,14 +52,16 @@ std::string last_elements(int width, int steps, const std::string& scalars, cons
       steps - 1, width, element, scalars);
 }
 
-// Vectors of one thread. With several, the next one's operands are on their way while the first is computed, and
-// numbers that all elements share are read less often; a kernel that only moves is faster with one, and so is a small
-// tensor.
-int vectors_per_thread(const DeviceFacts& device, const GroupPlan& plan, std::int64_t vectors, int width) {
+}  // namespace
+
+int vectors_per_thread(const DeviceFacts& device, const GroupPlan& plan) {
   constexpr std::int64_t kBlocks = 64;           // of each multiprocessor, with one
   constexpr int kMaxReads = 2, kMaxVectors = 4;  // of all operands
   constexpr int kMaxElements = 16;               // beyond, the body has too many copies
-  if (vectors < kBlocks * 256 * device.multiprocessors) return 1;
+  const auto walk = plan.element_walk();
+  const int width = vector_width(walk, plan.full_views(), 8);
+  const auto vectors = (ir::num_elements(plan.group().domain) + width - 1) / width;
+  if (!walk.is_linear() || width == 1 || vectors < kBlocks * 256 * device.multiprocessors) return 1;
   const auto reads = std::ranges::count(plan.reads(), GroupOperand::Kind::full, &GroupOperand::kind);
   const bool computes = std::ranges::any_of(plan.group().members, [&](const Member& member) {
     const auto* function = std::get_if<ir::Pointwise>(&plan.node(member).op);
@@ -79,8 +72,6 @@ int vectors_per_thread(const DeviceFacts& device, const GroupPlan& plan, std::in
   return std::min(reads == 1 ? kMaxVectors : kMaxVectors / 2, kMaxElements / width);
 }
 
-}  // namespace
-
 Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   const auto& program = plan.program();
   const std::int64_t elements = ir::num_elements(plan.group().domain);
@@ -90,7 +81,7 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   const bool is_linear = walk.is_linear();
   const int width = vector_width(walk, views, 8);
   const std::int64_t vectors = (elements + width - 1) / width;
-  const int steps = is_linear && width > 1 ? vectors_per_thread(emit.target().facts(), plan, vectors, width) : 1;
+  const int steps = vectors_per_thread(emit.target().facts(), plan);
   GroupPrinter printer(emit, plan);
 
   std::string loads, stores, before, after, early;
@@ -143,7 +134,7 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   allow_in_place(emit, plan);
   const auto scalars = scalar_reads(printer);
   std::string body;
-  const auto coarse = coarse_members(plan);
+  const auto coarse = coarse_elements(plan);
   for (const auto& member : plan.group().members)
     body += printer.statement(member, "position", coarse.contains(member.node));
   printer.parameter("std::int64_t", "count", Argument(elements));

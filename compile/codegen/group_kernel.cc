@@ -14,12 +14,6 @@ bool same_memory(const Address& a, const Address& b) { return a.base == b.base &
 
 }  // namespace
 
-Status emit_group(Emitter& emit, const ir::Program& program, const Group& group, std::span<const ir::Ref> results) {
-  return emit_remembered(emit, program, group, results, [](Emitter& to, const GroupPlan& plan) {
-    return plan.group().has_rows() ? emit_rows(to, plan) : emit_elements(to, plan);
-  });
-}
-
 Status emit_remembered(Emitter& emit, const ir::Program& program, const Group& group, std::span<const ir::Ref> results,
                        const PrintGroup& print) {
   const GroupPlan plan(emit, program, group, results);

@@ -1,4 +1,4 @@
-// Groups of nodes (compile/fusion/group.h) as CUDA C++: one kernel each, over elements or over rows.
+// Groups of nodes (compile/fusion/group.h) as kernels: what their printers have in common.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,6 @@
 #include "compile/fusion/group.h"
 
 namespace burn::compile {
-
-// Emits the kernel of a group whose `results` others use. A single node that is computed element by element is a group
-// of one.
-Status emit_group(Emitter& emit, const ir::Program& program, const Group& group, std::span<const ir::Ref> results);
 
 // Emits what `print` writes for a group, or what it has written for another one of the same kind (group_memo.h).
 using PrintGroup = std::function<Status(Emitter& emit, const GroupPlan& plan)>;

@@ -11,6 +11,12 @@
 
 namespace burn::compile {
 
+namespace {
+
+constexpr std::string_view kCoarse = "coarse_";  // before the names of such functions
+
+}  // namespace
+
 GroupPrinter::GroupPrinter(Emitter& emit, const GroupPlan& plan) : emit_(emit), plan_(plan) {}
 
 std::string GroupPrinter::name(ir::Ref ref) const {
@@ -30,14 +36,14 @@ std::string GroupPrinter::statement(const Member& member, const std::string& pos
     std::string arguments;
     for (const auto ref : operands) arguments += (arguments.empty() ? "" : ", ") + name(ref);
     const auto computed = ir::compute_dtype(plan_.program().type_of(typed).dtype);
-    const auto* function =
-        coarse && computed == ir::DType::f32 ? coarse_function(plan_, member, pointwise->fn) : nullptr;
+    const auto function =
+        coarse && computed == ir::DType::f32 ? coarse_function(plan_, member, pointwise->fn) : std::nullopt;
     if (pointwise->fn == ir::PointwiseFn::div && computed == ir::DType::f32 && !function &&
         divisors_.contains(name(unexpanded(operands[1])))) {
       value = cuda_cpp::divide(name(unexpanded(operands[1])), name(operands[0]));
     } else if (function) {
       is_coarse_ = true;
-      value = cuda_cpp::call_coarse(function, arguments);
+      value = cuda_cpp::call_coarse(std::string_view(name_of(*function)).substr(kCoarse.size()), arguments);
     } else {
       functions_.insert(pointwise->fn);
       value = cuda_cpp::call(pointwise->fn, compute_type(computed), arguments);

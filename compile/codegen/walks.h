@@ -8,6 +8,10 @@
 namespace burn::compile {
 
 Status emit_elements(Emitter& emit, const GroupPlan& plan);
+// Vectors of one thread of a group without rows. With several, the next one's operands are on their way while the first
+// is computed, and numbers that all elements share are read less often; a kernel that only moves is faster with one,
+// and so is a small tensor.
+int vectors_per_thread(const DeviceFacts& device, const GroupPlan& plan);
 Status emit_rows(Emitter& emit, const GroupPlan& plan);
 
 // A kernels/index.h Walk over as many values as the plan has.

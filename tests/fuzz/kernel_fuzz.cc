@@ -1,13 +1,16 @@
 // Any program of the kernel language: it is one by check(), gives the same in every order of its threads and with loops
 // that take several rounds at once, and its SPIR-V is valid for every device. And what is left of it after a change is
 // refused by check(), or has valid SPIR-V, too.
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "compile/codegen/dialects/cuda_kernel.h"
 #include "compile/codegen/dialects/spirv.h"
 #include "compile/codegen/kernel/check.h"
 #include "compile/codegen/kernel/convert.h"
@@ -316,6 +319,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           static_cast<burn::compile::kernel::Code>(change % (static_cast<int>(burn::compile::kernel::Code::abs) + 1));
       break;
   }
-  if (check(kernel).ok()) require_valid(kernel, 2);
+  if (!check(kernel).ok()) return 0;
+  if (burn::compile::print_cuda(kernel).text.empty()) std::abort();
+  // SPIR-V has no functions of devices.
+  const bool calls =
+      std::ranges::any_of(kernel.body, [](const auto& one) { return one.code == burn::compile::kernel::Code::call; });
+  if (!calls) require_valid(kernel, 2);
   return 0;
 }

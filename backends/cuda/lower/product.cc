@@ -44,7 +44,7 @@ Status add_bias(Emitter& emit, const ir::Program& program, const ProductWithEpil
   group.domain = program.type_of(sum.node).shape;
   group.members = {{what.neighbour, compile::Level::full}};
   const ir::Ref results[] = {sum.result()};
-  return compile::emit_group(emit, program, group, results);
+  return emit.target().lower_group(emit, program, group, results);
 }
 
 // Sums come out of the same reading of the operand, but of a kernel that may multiply more slowly for it.

@@ -1,19 +1,44 @@
 #include "backends/cuda/lower/target.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "backends/cuda/lower/commit.h"
 #include "backends/cuda/lower/group_call.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/moves.h"
+#include "backends/cuda/lower/printing_emitter.h"
 #include "backends/cuda/lower/product.h"
 #include "compile/codegen/group_kernel.h"
+#include "compile/codegen/kernels/group.h"
+#include "compile/codegen/walks.h"
 
 namespace burn::backends::cuda {
+namespace {
+
+using compile::GroupOperand;
+using compile::GroupPlan;
+
+// Whether the group's kernel is made in the kernel language, or by the printer of CUDA C++ texts: where a large tensor
+// is computed from one other, the former is the faster one (docs/adr/061).
+bool is_from_language(const compile::DeviceFacts& facts, const GroupPlan& plan) {
+  return std::ranges::count_if(plan.reads(), [](const auto& read) { return read.kind == GroupOperand::Kind::full; }) ==
+             1 &&
+         compile::vectors_per_thread(facts, plan) > 1;
+}
+
+}  // namespace
 
 Status CudaTarget::lower_group(Emitter& emit, const ir::Program& program, const compile::Group& group,
                                std::span<const ir::Ref> results) {
-  return compile::emit_group(emit, program, group, results);
+  return compile::emit_remembered(emit, program, group, results, [&](Emitter& to, const GroupPlan& plan) {
+    if (plan.group().has_rows()) return compile::emit_rows(to, plan);
+    if (!is_from_language(facts_, plan)) return compile::emit_elements(to, plan);
+    std::vector<Address> written;
+    for (const auto& write : plan.writes()) written.push_back(write.view.address);
+    PrintingEmitter printing(to, std::move(written));
+    return compile::kernels::emit_elements(printing, plan);
+  });
 }
 
 Status CudaTarget::lower(Emitter& emit, const NodeInPlan& at) {

@@ -9,7 +9,9 @@ namespace burn::backends::cuda {
 // The device outlives it.
 class CudaTarget final : public compile::Target {
  public:
-  explicit CudaTarget(Device& device) : device_(device), facts_{device.multiprocessors(), device.shared_bytes()} {}
+  explicit CudaTarget(Device& device) : device_(device), facts_{device.multiprocessors(), device.shared_bytes()} {
+    facts_.has_functions = true;
+  }
 
   Device& device() { return device_; }
 

@@ -58,6 +58,17 @@ const char* sign_of(Code code) {
   }
 }
 
+using Operand = std::function<std::string(std::size_t)>;
+
+// Functions of the C library are std's, those of Function's second half of instructions.h.
+std::string called(const Instruction& now, const Operand& operand) {
+  using kernel::Function;
+  const auto function = static_cast<Function>(now.number);
+  const auto* name_space = function < Function::from_f16 ? "std::" : "";
+  const auto arguments = kernel::operand_count(function) == 1 ? operand(0) : operand(0) + ", " + operand(1);
+  return fmt::format("{}{}({})", name_space, kernel::name_of(function), arguments);
+}
+
 }  // namespace
 
 std::string cuda_literal(DType type, std::uint64_t bits) {
@@ -111,6 +122,8 @@ std::string cuda_expression(const Instruction& now, const std::function<std::str
       return fmt::format("{} ? {} : {}", operand(0), operand(1), operand(2));
     case Code::convert:
       return cuda_cpp::cast(storage_type(type), operand(0));
+    case Code::call:
+      return called(now, operand);
     case Code::bits:
       return fmt::format("same_bits<{}>({})", storage_type(type), operand(0));
     case Code::floor:

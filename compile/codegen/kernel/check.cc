@@ -46,8 +46,10 @@ class Checker {
   }
 
   // Of such an instruction; of a loop, its counter counts, too.
-  static int operand_count(Code code) {
-    switch (code) {
+  int operand_count() const {
+    switch (now().code) {
+      case Code::call:
+        return now().number < kFunctionCount ? kernel::operand_count(static_cast<Function>(now().number)) : 1;
       case Code::constant:
       case Code::parameter:
       case Code::thread:
@@ -115,7 +117,7 @@ class Checker {
   }
 
   Wrong check_one() {
-    const auto count = operand_count(now().code);
+    const auto count = operand_count();
     for (int k = 0; k < 3; ++k) {
       const auto id = now().operands[static_cast<std::size_t>(k)];
       if ((id >= 0) != (k < count)) return fmt::format("it takes {} operands", count);
@@ -128,6 +130,16 @@ class Checker {
     return check_flow();
   }
 
+  Wrong check_call() const {
+    if (now().number >= kFunctionCount) return "no such function";
+    const auto function = static_cast<Function>(now().number);
+    const bool is_float = ir::is_floating(now().type) || ir::is_floating(operand(0).type);
+    bool fits = is_float && result_type(function, now().type) == now().type;
+    for (int k = 0; k < kernel::operand_count(function); ++k)
+      fits = fits && operand(k).type == operand_type(function, now().type);
+    return fits ? "" : "numbers of the types of its function";
+  }
+
   static bool is_register(ir::DType type) { return type != ir::DType::f16 && type != ir::DType::bf16; }
   static bool is_float(ir::DType type) { return ir::is_floating(type); }
   static bool is_whole(ir::DType type) { return ir::is_integer(type); }
@@ -136,7 +148,7 @@ class Checker {
     const auto type = now().type;
     const auto of = [&](int k) { return operand(k).type; };
     const auto all_are = [&](ir::DType wanted) {
-      for (int k = 0; k < operand_count(now().code); ++k) {
+      for (int k = 0; k < operand_count(); ++k) {
         if (of(k) != wanted) return false;
       }
       return true;
@@ -193,6 +205,8 @@ class Checker {
       case Code::equal:
       case Code::not_equal:
         return type == ir::DType::bool_ && of(0) == of(1) ? "" : "it compares values of one type";
+      case Code::call:
+        return check_call();
       case Code::select:
         return of(0) == ir::DType::bool_ && of(1) == type && of(2) == type ? "" : "a bool, and two of its type";
       case Code::convert:

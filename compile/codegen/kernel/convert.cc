@@ -8,6 +8,7 @@ namespace {
 using enum ir::DType;
 
 Value float_of_half(Value raw) {
+  if (const auto own = call_own(Function::from_f16, raw)) return *own;
   const Value bits = to(u32, raw), magnitude = bits & 0x7fff;
   // Subnormals are whole multiples of 2^-24; a device that has no subnormal f32 still has these.
   const Value subnormal = to(f32, magnitude) * 0x1p-24F;
@@ -19,6 +20,7 @@ Value float_of_half(Value raw) {
 
 // To nearest even, by whole numbers alone: what a device's own conversion rounds to is its own business.
 Value half_of_float(Value x) {
+  if (const auto own = call_own(Function::to_f16, x)) return *own;
   const Value bits = bits_as(u32, x), magnitude = bits & 0x7fffffff;
   const Value odd = (magnitude >> 13) & 1;
   const Value normal = (magnitude + 0xfff + odd - 0x38000000) >> 13;  // carries into the exponent, up to infinity
@@ -38,9 +40,13 @@ Value half_of_float(Value x) {
   return to(u16, result);
 }
 
-Value float_of_bfloat(Value raw) { return bits_as(f32, to(u32, raw) << 16); }
+Value float_of_bfloat(Value raw) {
+  if (const auto own = call_own(Function::from_bf16, raw)) return *own;
+  return bits_as(f32, to(u32, raw) << 16);
+}
 
 Value bfloat_of_float(Value x) {
+  if (const auto own = call_own(Function::to_bf16, x)) return *own;
   const Value bits = bits_as(u32, x);
   const Value nearest = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
   return to(u16, select((bits & 0x7fffffff) > 0x7f800000, (bits >> 16) | 0x40, nearest));

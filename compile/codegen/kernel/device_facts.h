@@ -18,6 +18,9 @@ struct DeviceFacts {
   int subgroup_size = 32;
   bool has_shuffles = true;  // between threads of a subgroup (Code::shuffle_xor)
   bool has_f64 = true;
+  // Functions and conversions of 16-bit floats are the device's own (Code::call): few units in the last place off, with
+  // the C library's special values.
+  bool has_functions = false;
   // Tiles of 16 x 16 elements that a subgroup multiplies together, with sums of f32 (Code::tile_multiply).
   bool has_f16_tiles = false, has_bf16_tiles = false;
   bool keeps_nan_f32 =

@@ -128,10 +128,14 @@ Value times_power_of_two(Value x, Value power) {
 
 Value sqrt(Value x) { return select(x < 0.0F, not_a_number(x), unary(Code::sqrt, x)); }
 
-Value exp(Value x) { return exp_times_power(x, 0); }
+Value exp(Value x) {
+  if (const auto own = call_own(Function::exp, x)) return *own;
+  return exp_times_power(x, 0);
+}
 
 // Of small x a series without its 1; of others nothing is lost by taking it away.
 Value expm1(Value x) {
+  if (const auto own = call_own(Function::expm1, x)) return *own;
   const Value small = x * x * series(x, inverse_factorials(2, is_f32(x) ? 8 : 15)) + x;
   const Value large = exp(x) - 1.0F;
   const Value is_small = fabs(x) < 0.5F;
@@ -139,6 +143,7 @@ Value expm1(Value x) {
 }
 
 Value log(Value x) {
+  if (const auto own = call_own(Function::log, x)) return *own;
   const Value y = select(x == infinity(x), x, log_of_positive(x));
   const Value at_most_zero = select(x == 0.0F, -infinity(x), not_a_number(x));
   return select(x <= 0.0F, at_most_zero, select(is_nan(x), x, y));
@@ -146,29 +151,34 @@ Value log(Value x) {
 
 // ln(u) for u = 1 + x, and what rounding took from u.
 Value log1p(Value x) {
+  if (const auto own = call_own(Function::log1p, x)) return *own;
   const Value u = x + 1.0F, lost = select(x < 1.0F, x - (u - 1.0F), 1.0F - (u - x));
   const Value y = log(u) + lost / u;
   return select(x == infinity(x) || x == 0.0F, x, select(x == -1.0F, -infinity(x), y));
 }
 
 Value sinh(Value x) {
+  if (const auto own = call_own(Function::sinh, x)) return *own;
   const Value a = fabs(x), t = expm1(a), small = (t + t / (t + 1.0F)) * 0.5F;
   const Value half = exp_times_power(a, -1), large = half - 0.25F / half;
   return with_sign_of(x, fabs(select(a < 1.0F, small, large)));
 }
 
 Value cosh(Value x) {
+  if (const auto own = call_own(Function::cosh, x)) return *own;
   const Value half = exp_times_power(fabs(x), -1);
   return half + 0.25F / half;
 }
 
 Value tanh(Value x) {
+  if (const auto own = call_own(Function::tanh, x)) return *own;
   const Value a = fabs(x), most = a.like(is_f32(x) ? 10.0 : 22.0);
   const Value t = expm1(select(a > most, most, a) * 2.0F);
   return with_sign_of(x, fabs(t / (t + 2.0F)));
 }
 
 Value asinh(Value x) {
+  if (const auto own = call_own(Function::asinh, x)) return *own;
   const Value a = fabs(x), root = sqrt(a * a + 1.0F);
   const Value small = log1p(a + a * a / (root + 1.0F));
   const Value large = log(a) + 0.69314718055994531;
@@ -176,6 +186,7 @@ Value asinh(Value x) {
 }
 
 Value acosh(Value x) {
+  if (const auto own = call_own(Function::acosh, x)) return *own;
   const Value t = x - 1.0F;
   const Value y =
       select(x > (is_f32(x) ? 0x1p13 : 0x1p28), log(x) + 0.69314718055994531, log1p(t + sqrt(t * 2.0F + t * t)));
@@ -183,6 +194,7 @@ Value acosh(Value x) {
 }
 
 Value atanh(Value x) {
+  if (const auto own = call_own(Function::atanh, x)) return *own;
   const Value a = fabs(x), twice = a + a;
   const Value y = log1p(select(a < 0.5F, twice + twice * a / (1.0F - a), twice / (1.0F - a))) * 0.5F;
   return with_sign_of(x, select(x == 0.0F, a, y));
@@ -191,6 +203,7 @@ Value atanh(Value x) {
 // f32: 1 - (1 - y)^8 with a polynomial y (backends/cpu/simd/float_math-inl.h has it, too). f64: the series up to 1;
 // further out 1 - e^(-x^2) / sqrt(pi) / (x + (1/2) / (x + (2/2) / (x + (3/2) / ...))).
 Value erf(Value x) {
+  if (const auto own = call_own(Function::erf, x)) return *own;
   const Value size = fabs(x);
   if (is_f32(x)) {
     const Value a = select(size > 3.95F, 3.95F, size);
@@ -267,6 +280,7 @@ Value power_of_magnitude(Value a, Value b) {
 }  // namespace
 
 Value power(Value a, Value b) {
+  if (const auto own = call_own(Function::pow, a, b)) return *own;
   const Value magnitude = fabs(a), half = b * 0.5F;
   const Value is_whole = trunc(b) == b, is_odd = is_whole && trunc(half) != half;
   const Value size = power_of_magnitude(a, b);

@@ -114,6 +114,7 @@ const char* name_of(Code code) {
                                            "select",
                                            "convert",
                                            "bits",
+                                           "call",
                                            "floor",
                                            "ceil",
                                            "round_even",
@@ -122,6 +123,62 @@ const char* name_of(Code code) {
                                            "abs"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(Code::abs) + 1);
   return kNames[static_cast<int>(code)];
+}
+
+const char* name_of(Function function) {
+  static constexpr const char* kNames[] = {"acos",
+                                           "acosh",
+                                           "asin",
+                                           "asinh",
+                                           "atan",
+                                           "atanh",
+                                           "cos",
+                                           "cosh",
+                                           "erf",
+                                           "exp",
+                                           "expm1",
+                                           "log",
+                                           "log1p",
+                                           "sin",
+                                           "sinh",
+                                           "tan",
+                                           "tanh",
+                                           "atan2",
+                                           "fmod",
+                                           "hypot",
+                                           "pow",
+                                           "from_f16",
+                                           "from_bf16",
+                                           "to_f16",
+                                           "to_bf16",
+                                           "coarse_exp",
+                                           "coarse_recip",
+                                           "coarse_rsqrt",
+                                           "coarse_sigmoid",
+                                           "coarse_sqrt",
+                                           "coarse_tanh",
+                                           "coarse_tanh_beside_one",
+                                           "coarse_div"};
+  static_assert(std::size(kNames) == kFunctionCount);
+  return kNames[static_cast<int>(function)];
+}
+
+int operand_count(Function function) {
+  using enum Function;
+  return function == atan2 || function == fmod || function == hypot || function == pow || function == coarse_div ? 2
+                                                                                                                 : 1;
+}
+
+ir::DType operand_type(Function function, ir::DType type) {
+  using enum Function;
+  if (function == from_f16 || function == from_bf16) return ir::DType::u16;
+  return function >= to_f16 ? ir::DType::f32 : type;
+}
+
+ir::DType result_type(Function function, ir::DType type) {
+  using enum Function;
+  if (function == to_f16 || function == to_bf16) return ir::DType::u16;
+  return function >= from_f16 ? ir::DType::f32 : type;
 }
 
 std::string key(const Kernel& kernel) {
@@ -168,6 +225,7 @@ std::string text(const Kernel& kernel) {
       case Code::broadcast:
       case Code::shuffle_xor:
       case Code::tile_load:
+      case Code::call:
       case Code::word:
       case Code::block:
       case Code::blocks:

@@ -85,6 +85,7 @@ enum class Code : std::uint8_t {
   select,   // operands: bool, if it is true, if it is false
   convert,  // between numbers, floats to whole numbers toward zero; requires: the number fits
   bits,     // the same bits as another type of that size
+  call,     // of a float: number: Function; operands: as many as it has; requires: DeviceFacts::has_functions
   // Of floats.
   floor,
   ceil,
@@ -93,6 +94,51 @@ enum class Code : std::uint8_t {
   sqrt,
   abs,
 };
+
+// What a device computes by itself (Code::call). Those of the C library take and give f32 or f64. `from_f16` and
+// `from_bf16` take the bits in memory as u16 and give f32, `to_f16` and `to_bf16` the reverse, to nearest even.
+// `coarse` functions are of f32, for what is rounded to 16 bits before it is seen (backends/cuda/kernels/coarse.h).
+enum class Function : std::uint8_t {
+  acos,
+  acosh,
+  asin,
+  asinh,
+  atan,
+  atanh,
+  cos,
+  cosh,
+  erf,
+  exp,
+  expm1,
+  log,
+  log1p,
+  sin,
+  sinh,
+  tan,
+  tanh,
+  atan2,
+  fmod,
+  hypot,
+  pow,
+  from_f16,
+  from_bf16,
+  to_f16,
+  to_bf16,
+  coarse_exp,
+  coarse_recip,
+  coarse_rsqrt,
+  coarse_sigmoid,
+  coarse_sqrt,
+  coarse_tanh,
+  coarse_tanh_beside_one,
+  coarse_div,
+};
+inline constexpr int kFunctionCount = static_cast<int>(Function::coarse_div) + 1;
+const char* name_of(Function function);
+int operand_count(Function function);
+// Of its operands and of what it gives; `type` where that is the type it is called with.
+ir::DType operand_type(Function function, ir::DType type);
+ir::DType result_type(Function function, ir::DType type);
 
 struct Instruction {
   Code code = Code::constant;

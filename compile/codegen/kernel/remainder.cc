@@ -7,6 +7,7 @@ namespace burn::compile::kernel {
 
 // Exactly, by a long division of the mantissas that takes as many bits at once as a word has room for.
 Value fmod(Value a, Value b) {
+  if (const auto own = call_own(Function::fmod, a, b)) return *own;
   auto& writer = *a.writer;
   const auto format = format_of(a.type);
   const auto u64 = ir::DType::u64;

@@ -138,10 +138,17 @@ Value sine(Value x, int quarters) {
 
 }  // namespace
 
-Value sin(Value x) { return select(x == 0.0F, x, sine(x, 0)); }
-Value cos(Value x) { return sine(x, 1); }
+Value sin(Value x) {
+  if (const auto own = call_own(Function::sin, x)) return *own;
+  return select(x == 0.0F, x, sine(x, 0));
+}
+Value cos(Value x) {
+  if (const auto own = call_own(Function::cos, x)) return *own;
+  return sine(x, 1);
+}
 
 Value tan(Value x) {
+  if (const auto own = call_own(Function::tan, x)) return *own;
   const auto at = turned(x);
   const Value s = sine_near_zero(at.rest, at.low), c = cosine_near_zero(at.rest, at.low);
   const Value y = select((at.quarter & 1) == 0, s, -c) / select((at.quarter & 1) == 0, c, s);
@@ -151,6 +158,7 @@ Value tan(Value x) {
 // Of |x| above tan(3 pi / 8): pi / 2 - atan(1 / x); above tan(pi / 8): pi / 4 + atan((x - 1) / (x + 1)). f64 halves the
 // angle twice more. Then the series x - x^3 / 3 + ..., cut where the rest is below half a unit.
 Value atan(Value x) {
+  if (const auto own = call_own(Function::atan, x)) return *own;
   const Value a = fabs(x), is_large = a > 2.414213562373095, is_middle = a > 0.4142135623730950;
   Value t = select(is_large, -1.0F / a, select(is_middle, (a - 1.0F) / (a + 1.0F), a));
   const Value offset =
@@ -164,10 +172,17 @@ Value atan(Value x) {
   return with_sign_of(x, select(is_nan(x), x, fabs(y)));
 }
 
-Value asin(Value x) { return atan(x / sqrt((1.0F - x) * (x + 1.0F))); }
-Value acos(Value x) { return atan(sqrt((1.0F - x) / (x + 1.0F))) * 2.0F; }
+Value asin(Value x) {
+  if (const auto own = call_own(Function::asin, x)) return *own;
+  return atan(x / sqrt((1.0F - x) * (x + 1.0F)));
+}
+Value acos(Value x) {
+  if (const auto own = call_own(Function::acos, x)) return *own;
+  return atan(sqrt((1.0F - x) / (x + 1.0F))) * 2.0F;
+}
 
 Value atan2(Value y, Value x) {
+  if (const auto own = call_own(Function::atan2, y, x)) return *own;
   const Value a = fabs(x), b = fabs(y), is_steep = a < b;
   const Value most = select(is_steep, b, a), least = select(is_steep, a, b);
   const Value both_infinite = least == infinity(x);
@@ -182,6 +197,7 @@ Value atan2(Value y, Value x) {
 }
 
 Value hypot(Value a, Value b) {
+  if (const auto own = call_own(Function::hypot, a, b)) return *own;
   const Value x = fabs(a), y = fabs(b), is_less = x < y, most = select(is_less, y, x), least = select(is_less, x, y);
   const Value ratio = least / select(most == 0.0F, most.number(1), most);
   const Value is_infinite = x == infinity(x) || y == infinity(y);

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include "compile/codegen/kernel/kernel.h"
@@ -72,6 +73,10 @@ inline Value operator||(Value a, Value b) { return binary(Code::bit_or, a, b); }
 inline Value operator!(Value a) { return unary(Code::bit_not, a); }
 inline Value operator~(Value a) { return unary(Code::bit_not, a); }
 inline Value operator-(Value a) { return unary(Code::neg, a); }
+
+// Of one or two operands. call_own(): nothing where the kernel is for a device without functions of its own.
+Value call(Function function, Value a, Value b = {});
+std::optional<Value> call_own(Function function, Value a, Value b = {});
 
 Value select(Value condition, Value a, Value b);
 template <Number T>

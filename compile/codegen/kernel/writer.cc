@@ -68,6 +68,17 @@ Value fused_multiply_add(Value a, Value b, Value c) {
   return writer_of(a).write({Code::fused_multiply_add, a.type, {a.id, b.id, c.id}, 0});
 }
 
+Value call(Function function, Value a, Value b) {
+  BURN_CHECK((operand_count(function) == 2) == (b.writer != nullptr) && operand_type(function, a.type) == a.type,
+             "a function of other operands");
+  return writer_of(a).write(
+      {Code::call, result_type(function, a.type), {a.id, b.id, -1}, static_cast<std::uint64_t>(function)});
+}
+
+std::optional<Value> call_own(Function function, Value a, Value b) {
+  return writer_of(a).has_functions() ? std::optional(call(function, a, b)) : std::nullopt;
+}
+
 Value to(ir::DType type, Value a) {
   if (type == a.type) return a;
   BURN_CHECK(!ir::is_bool(type) && !ir::is_bool(a.type), "bool is compared or selected, not converted");

@@ -36,7 +36,10 @@ struct Variable {
 
 class Writer {
  public:
-  explicit Writer(int threads) { kernel_.threads = threads; }
+  // `has_functions`: DeviceFacts::has_functions.
+  explicit Writer(int threads, bool has_functions = false) : has_functions_(has_functions) {
+    kernel_.threads = threads;
+  }
   Writer(const Writer&) = delete;  // values point to it
   Writer& operator=(const Writer&) = delete;
 
@@ -54,6 +57,7 @@ class Writer {
   Value blocks(int axis = 0);  // u32
   Value position();            // i64: block(0) * threads + thread()
   int threads() const { return kernel_.threads; }
+  bool has_functions() const { return has_functions_; }
 
   // An element, in its compute type: bool of a byte, f32 of the 16-bit floats.
   Value load(Memory from, Value index);
@@ -101,6 +105,7 @@ class Writer {
  private:
   Value joined(Value low, Value high);  // whole numbers without a sign, as one of twice their size
 
+  bool has_functions_;
   Kernel kernel_;
 };
 

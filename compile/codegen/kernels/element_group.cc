@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "compile/codegen/accuracy.h"
 #include "compile/codegen/group_kernel.h"
 #include "compile/codegen/kernels/group.h"
 #include "compile/codegen/kernels/group_values.h"
@@ -31,21 +32,23 @@ class ElementKernel {
         width_(vector_width(walk_, plan.full_views(), 8)),
         steps_(choose_steps()),
         // A folded grid has blocks beyond the end.
-        values_(emit, plan, kThreads, walk_.is_narrow() && count_ < std::int64_t{1} << 30) {}
+        values_(emit, plan, kThreads, walk_.is_narrow() && count_ < std::int64_t{1} << 30, coarse_elements(plan)) {}
 
   void emit() {
     auto& writer = values_.writer();
     scalars_ = values_.scalars();
     const auto type = values_.index_type();
     const Value block = to(type, writer.block()), thread = to(type, writer.thread());
+    // Of the thread's first vector; the others are as many vectors further on as the block has threads.
     const Value first = (block * (kThreads * steps_) + thread) * width_;
     const Value count = values_.number(count_);
     if (width_ == 1) {
       writer.when(first < count, [&] { compute({first}, 1); });
     } else if (!walk_.is_linear()) {  // rows end with a whole vector
       writer.when(first < count, [&] { compute({first}, width_); });
+    } else if (steps_ == 1) {
+      compute_vector(first, count);
     } else {
-      // What a block has is whole, or goes element by element.
       const Value begin = block * (kThreads * steps_ * width_), whole = begin + kThreads * steps_ * width_;
       writer.when(
           whole <= count,
@@ -54,9 +57,9 @@ class ElementKernel {
             for (int step = 0; step < steps_; ++step) positions.push_back(first + step * (kThreads * width_));
             compute(positions, width_);
           },
-          [&] {
-            writer.loop(begin + thread, count, values_.index(kThreads),
-                        [&](Value position) { compute({position}, 1); });
+          [&] {  // the last block
+            writer.loop(begin + thread * width_, count, values_.index(std::int64_t{kThreads} * width_),
+                        [&](Value position) { compute_vector(position, count); });
           });
     }
     allow_in_place(emit_, plan_);
@@ -74,6 +77,14 @@ class ElementKernel {
     int steps = std::min(kMost, kMostElements / width_);
     while (steps > 1 && count_ < enough * steps) steps /= 2;
     return steps;
+  }
+
+  // A vector, or what there is of it before the end, element by element.
+  void compute_vector(Value first, Value count) {
+    auto& writer = values_.writer();
+    writer.when(
+        first + width_ <= count, [&] { compute({first}, width_); },
+        [&] { writer.loop(first, count, values_.index(1), [&](Value position) { compute({position}, 1); }); });
   }
 
   // Of so many elements at each of these positions: all is read before anything is computed.

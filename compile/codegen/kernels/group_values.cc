@@ -3,18 +3,24 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "compile/codegen/accuracy.h"
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernel/formulas.h"
 #include "compile/codegen/kernel/random.h"
 #include "compile/codegen/kernels/launch.h"
+#include "compile/codegen/target.h"
 #include "ir/random_box.h"
 
 namespace burn::compile::kernels {
 
 using kernel::Value;
 
-GroupValues::GroupValues(Emitter& emit, const GroupPlan& plan, int threads, bool narrow)
-    : emit_(emit), plan_(plan), narrow_(narrow), writer_(threads) {
+GroupValues::GroupValues(Emitter& emit, const GroupPlan& plan, int threads, bool narrow, std::set<std::int32_t> coarse)
+    : emit_(emit),
+      plan_(plan),
+      narrow_(narrow),
+      coarse_(std::move(coarse)),
+      writer_(threads, emit.target().facts().has_functions) {
   reads_.resize(plan.reads().size());
   first_.resize(plan.reads().size());
   for (std::size_t k = 0; k < plan.reads().size(); ++k) {
@@ -161,7 +167,12 @@ Value GroupValues::compute(const Member& member, Value position, const KnownValu
   if (const auto* function = std::get_if<ir::Pointwise>(&node.op)) {
     std::vector<Value> values;
     for (const auto operand : operands) values.push_back(of(operand, known));
-    value = kernel::apply(function->fn, values);
+    const bool is_coarse = writer_.has_functions() && coarse_.contains(member.node) && values[0].type == ir::DType::f32;
+    const auto coarse = is_coarse ? coarse_function(plan_, member, function->fn) : std::nullopt;
+    if (!coarse)
+      value = kernel::apply(function->fn, values);
+    else
+      value = values.size() == 1 ? kernel::call(*coarse, values[0]) : kernel::call(*coarse, values[0], values[1]);
   } else if (std::holds_alternative<ir::Cast>(node.op)) {
     value = kernel::cast(type, of(operands[0], known));
   } else if (const auto* drawn = std::get_if<ir::Random>(&node.op)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "compile/codegen/group_plan.h"
@@ -19,8 +20,9 @@ using Offsets = std::vector<kernel::Value>;
 
 class GroupValues {
  public:
-  // `narrow`: positions and offsets fit into 31 bits.
-  GroupValues(Emitter& emit, const GroupPlan& plan, int threads, bool narrow);
+  // `narrow`: positions and offsets fit into 31 bits. `coarse`: nodes that may be computed by shorter formulas
+  // (accuracy.h), where the device has them.
+  GroupValues(Emitter& emit, const GroupPlan& plan, int threads, bool narrow, std::set<std::int32_t> coarse = {});
 
   kernel::Writer& writer() { return writer_; }
   ir::DType index_type() const { return narrow_ ? ir::DType::i32 : ir::DType::i64; }
@@ -68,6 +70,7 @@ class GroupValues {
   Emitter& emit_;
   const GroupPlan& plan_;
   bool narrow_;
+  std::set<std::int32_t> coarse_;
   kernel::Writer writer_;
   std::vector<Argument> arguments_;
   std::vector<kernel::Memory> reads_, writes_;  // of those in memory

@@ -12,6 +12,7 @@
 #include "compile/codegen/dialects/cuda_kernel.h"
 #include "compile/codegen/kernel/writer.h"
 #include "ir/catalogue.h"
+#include "tests/backends/cuda/lowered.h"
 #include "tests/compile/kernel/every_instruction.h"
 #include "tests/compile/kernel/interpreted_device.h"
 #include "tests/ops/samples.h"
@@ -19,12 +20,10 @@
 namespace burn::testing {
 namespace {
 
-namespace cuda = backends::cuda;
-
 #ifdef BURN_EVERY_KERNEL
 constexpr std::size_t kSamples = 1 << 20, kKernels = 1 << 20;
 #else
-constexpr std::size_t kSamples = 4, kKernels = 3;  // of an op
+constexpr std::size_t kSamples = 4, kKernels = 2;  // of an op
 #endif
 
 compile::DeviceFacts facts() {
@@ -50,6 +49,32 @@ TEST(CudaLanguage, EveryInstructionCompiles) {
     const auto code = cuda::compile_kernel(compile::print_cuda(every_instruction()).text, architecture);
     EXPECT_TRUE(code.ok()) << code.status().message();
   }
+}
+
+// docs/adr/061: of one other tensor, and enough of it for several vectors of each thread.
+TEST(CudaLanguage, GroupsOfALargeTensorAreMadeInIt) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  const auto is_from_language = [&](std::int64_t count, bool is_of_two, ir::DType dtype) {
+    ir::ProgramBuilder builder;
+    const auto add = [&](ir::PointwiseFn fn, std::initializer_list<ir::Ref> operands) {
+      return *builder.add(ir::Pointwise{fn}, std::span(operands.begin(), operands.size()));
+    };
+    const auto x = builder.add_input({dtype, {count}}), y = builder.add_input({dtype, {count}});
+    const auto e = add(ir::PointwiseFn::exp, {x});
+    const auto lowered = lower(*device, builder.finish({is_of_two ? add(ir::PointwiseFn::mul, {e, y}) : e}), true);
+    EXPECT_TRUE(lowered.ok()) << lowered.status().to_string();
+    EXPECT_EQ(lowered->sources.size(), 1u);
+    const auto& text = lowered->sources[0].text;
+    const auto code = cuda::compile_kernel(text, "sm_90");
+    EXPECT_TRUE(code.ok()) << code.status().message();
+    return text.find("kernels/instructions.h") != std::string::npos;
+  };
+  constexpr std::int64_t kLarge = (std::int64_t{1} << 26) + 3;
+  EXPECT_TRUE(is_from_language(kLarge, false, ir::DType::f32));
+  EXPECT_TRUE(is_from_language(kLarge, false, ir::DType::bf16));
+  EXPECT_TRUE(is_from_language(kLarge, false, ir::DType::f16));
+  EXPECT_FALSE(is_from_language(kLarge, true, ir::DType::f32));
+  EXPECT_FALSE(is_from_language(1000, false, ir::DType::f32));
 }
 
 TEST(CudaLanguage, KernelsOfEveryOpCompile) {

@@ -35,6 +35,15 @@ inline compile::kernel::Kernel every_instruction() {
   total.set(bits_as(DType::f32, bits_as(DType::u32, real(total.get()))));
   total.set(to(DType::f32, bits_as(DType::f64, bits_as(DType::i64, to(DType::f64, total.get())))));
   total.set(w.shuffle_xor(w.broadcast(total.get(), 3), 16) + infinity(total.get()));
+  for (int f = 0; f < kFunctionCount; ++f) {
+    const auto function = static_cast<Function>(f);
+    const bool is_of_one = operand_count(function) == 1;
+    const Value a = operand_type(function, DType::f32) == DType::f32 ? total.get() : to(DType::u16, i);
+    const Value result = call(function, a, is_of_one ? Value{} : a);
+    total.set(total.get() + to(DType::f32, result));
+    if (function < Function::from_f16)
+      w.store(doubles, i, call(function, to(DType::f64, a), is_of_one ? Value{} : to(DType::f64, a)));
+  }
   w.when(
       w.broadcast(i < count, 0), [&] { w.atomic_add(counts, none, to(DType::i32, block)); },
       [&] { w.atomic_add(counts, none, to(DType::i32, blocks)); });

@@ -247,6 +247,10 @@ class Block {
         });
       case Code::bits:
         return operand(0) & mask(now.type);
+      case Code::call: {
+        const auto second = now.operands[1] < 0 ? 0 : operand(1);
+        return called(static_cast<compile::kernel::Function>(now.number), operand_type(now), operand(0), second);
+      }
       case Code::less:
       case Code::less_equal:
       case Code::equal:

@@ -2,8 +2,11 @@
 // reference.
 #include "tests/ops/samples.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "compile/codegen/kernel/check.h"
 #include "compile/codegen/kernels/lower.h"
 #include "ir/catalogue.h"
 #include "tests/compile/kernel/interpreted_device.h"
@@ -51,6 +54,34 @@ class KernelSamples : public ::testing::TestWithParam<std::string> {
     }
   }
 };
+
+// Functions and conversions of 16-bit floats by Code::call.
+TEST(KernelsOfADeviceWithFunctions, AreWhatTheReferenceSays) {
+  auto facts = facts_of(false);
+  facts.has_functions = true;
+  std::size_t calls = 0;
+  for (const auto* op :
+       {"exp", "log", "tanh", "erf", "sin", "atan2", "pow", "fmod", "sigmoid", "rsqrt", "cast", "div"}) {
+    const auto all = samples(op);
+    const auto step = std::max<std::size_t>(all.size() / 6, 1);
+    for (std::size_t n = 0; n < all.size(); n += step) {
+      const auto& sample = all[n];
+      SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
+      const auto run =
+          run_interpreted(sample.program, sample.inputs, sample.bindings, facts, true, ThreadOrder::forward);
+      ASSERT_TRUE(run.ok()) << run.status().to_string();
+      const auto expected = reference::evaluate(sample.program, sample.inputs, sample.bindings);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        EXPECT_EQ(first_difference(run->outputs[i], expected[i], sample.slack, sample.cancelled), "") << "output " << i;
+      for (const auto& kernel : run->kernels) {
+        EXPECT_TRUE(compile::kernel::check(*kernel).ok()) << compile::kernel::check(*kernel).message();
+        calls += static_cast<std::size_t>(
+            std::ranges::count(kernel->body, compile::kernel::Code::call, &compile::kernel::Instruction::code));
+      }
+    }
+  }
+  EXPECT_GT(calls, 50u);
+}
 
 TEST_P(KernelSamples, AreWhatTheReferenceSays) {
   constexpr std::size_t kSome = 12;

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/half.h"
 #include "compile/codegen/kernel/kernel.h"
 #include "ir/dispatch.h"
 
@@ -126,6 +127,79 @@ std::uint64_t real(Code code, T a, T b, T c) {
     default:
       fail(fmt::format("{} of floats", compile::kernel::name_of(code)));
   }
+}
+
+// A device's own function (kernel.h).
+template <typename T>
+T library_function(compile::kernel::Function function, T a, T b) {
+  using compile::kernel::Function;
+  switch (function) {
+#define BURN_LIBRARY_FUNCTION(name) \
+  case Function::name:              \
+    return std::name(a);
+    BURN_LIBRARY_FUNCTION(acos)
+    BURN_LIBRARY_FUNCTION(acosh)
+    BURN_LIBRARY_FUNCTION(asin)
+    BURN_LIBRARY_FUNCTION(asinh)
+    BURN_LIBRARY_FUNCTION(atan)
+    BURN_LIBRARY_FUNCTION(atanh)
+    BURN_LIBRARY_FUNCTION(cos)
+    BURN_LIBRARY_FUNCTION(cosh)
+    BURN_LIBRARY_FUNCTION(erf)
+    BURN_LIBRARY_FUNCTION(exp)
+    BURN_LIBRARY_FUNCTION(expm1)
+    BURN_LIBRARY_FUNCTION(log)
+    BURN_LIBRARY_FUNCTION(log1p)
+    BURN_LIBRARY_FUNCTION(sin)
+    BURN_LIBRARY_FUNCTION(sinh)
+    BURN_LIBRARY_FUNCTION(tan)
+    BURN_LIBRARY_FUNCTION(tanh)
+#undef BURN_LIBRARY_FUNCTION
+    case Function::atan2:
+      return std::atan2(a, b);
+    case Function::fmod:
+      return std::fmod(a, b);
+    case Function::hypot:
+      return std::hypot(a, b);
+    case Function::pow:
+      return std::pow(a, b);
+    case Function::coarse_exp:
+      return std::exp(a);
+    case Function::coarse_recip:
+      return 1 / a;
+    case Function::coarse_rsqrt:
+      return 1 / std::sqrt(a);
+    case Function::coarse_sigmoid:
+      return 1 / (1 + std::exp(-a));
+    case Function::coarse_sqrt:
+      return std::sqrt(a);
+    case Function::coarse_tanh:
+    case Function::coarse_tanh_beside_one:
+      return std::tanh(a);
+    case Function::coarse_div:
+      return a / b;
+    default:
+      fail(fmt::format("{} is no function of floats", compile::kernel::name_of(function)));
+  }
+}
+
+inline std::uint64_t called(compile::kernel::Function function, DType type, std::uint64_t a, std::uint64_t b) {
+  using compile::kernel::Function;
+  const auto raw = static_cast<std::uint16_t>(a);
+  switch (function) {
+    case Function::from_f16:
+      return bits_of(static_cast<float>(std::bit_cast<Half>(raw)));
+    case Function::from_bf16:
+      return bits_of(static_cast<float>(std::bit_cast<BFloat16>(raw)));
+    case Function::to_f16:
+      return Half(number<float>(a)).bits;
+    case Function::to_bf16:
+      return BFloat16(number<float>(a)).bits;
+    default:
+      break;
+  }
+  return type == DType::f32 ? bits_of(library_function(function, number<float>(a), number<float>(b)))
+                            : bits_of(library_function(function, number<double>(a), number<double>(b)));
 }
 
 template <typename T>
