@@ -3,7 +3,6 @@
 // makes those of keys and values. Nothing is added by several blocks, so that the same operands give the same bits.
 #include <algorithm>
 
-#include "compile/codegen/kernel/functions.h"
 #include "compile/codegen/kernels/attention_tiles.h"
 #include "compile/codegen/kernels/lower.h"
 
@@ -189,7 +188,7 @@ class GradKernel {
                       mean = is_of_keys_ ? columns[1][i] : of_row[1];
           const auto [score, is_visible] = is_of_keys_ ? score_of(scores[i], column, row, other_begins)
                                                        : score_of(scores[i], row, column, other_begins);
-          const Value p = select(is_visible, kernel::exp(score - statistics), 0.0F);
+          const Value p = select(is_visible, exponential(score - statistics), 0.0F);
           probabilities.push_back(p);
           of_scores.push_back(select(is_visible, p * (of_weights[i] - mean) * problem_.scale, 0.0F));
         }

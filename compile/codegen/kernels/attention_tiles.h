@@ -102,6 +102,10 @@ class AttentionWriter {
   ir::DType dtype_;
 };
 
+// e^x for x <= 1, within 3 units in the last place; 0 below -87, where nothing is left beside a sum that has the 1 of
+// the greatest score. Half the work of kernel::exp.
+kernel::Value exponential(kernel::Value x);
+
 // What becomes of the product of a query and a key.
 class AttentionScores {
  public:
