@@ -10,8 +10,8 @@ using kernel::Variable;
 
 constexpr std::int64_t kPadding = 8;  // elements of a line of a shared array, at most
 // Those of one size with less of the depth are for devices with less shared memory.
-constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 32, 4, 4},
-                                {64, 64, 16, 4, 4},   {32, 32, 64, 4, 2},  {32, 32, 16, 4, 2}};
+constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8, 1}, {64, 128, 16, 8, 8, 1}, {64, 64, 32, 4, 4, 1},
+                                {64, 64, 16, 4, 4, 1},   {32, 32, 64, 4, 2},     {32, 32, 16, 4, 2}};
 
 // What one thread loads of a factor at each step of the depth, into registers and from there into the shared array,
 // which has the lines of one depth side by side.
@@ -22,7 +22,7 @@ class Loader {
       : writer_(writer),
         pitch_(source.is_depth_contiguous ? lines + kPack : lines),  // a warp stores several depths: other banks
         size_(tile.depth * pitch_),
-        shared_(writer.shared(type, std::int64_t{2} * size_)),
+        shared_(writer.shared(type, tile.sides * size_)),
         zero_(writer.constant(type, std::int64_t{0})),
         width_(source.packs ? kPack : 1) {
     const bool along_depth = source.is_depth_contiguous;
@@ -209,17 +209,15 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
     first.fetch(from, place.begin, place.end);
     second.fetch(from, place.begin, place.end);
   };
-  const auto put = [&](Value side) {
-    first.put(side);
-    second.put(side);
-    writer.barrier();
-  };
-  // While some threads still read one side, others write the other one: a barrier for each step is enough.
+  // While some threads still read one side, others write the other one: a barrier for each step is enough. The loads
+  // stand behind a barrier and are used in the next round, or compilers move them to where they are needed.
   const auto side = writer.variable(writer.index(0));
   fetch(place.begin);
-  put(writer.index(0));
   writer.loop(place.begin, place.end, arguments.constant(tile.depth), [&](Value from) {
     const Value now = side.get();
+    first.put(now);
+    second.put(now);
+    writer.barrier();
     fetch(from + tile.depth);
     for (int k = 0; k < tile.depth; ++k) {
       const Value depth = writer.index(k);
@@ -234,9 +232,10 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
         }
       }
     }
-    const Value next = writer.index(1) - now;
-    put(next);
-    side.set(next);
+    if (tile.sides == 1)
+      writer.barrier();
+    else
+      side.set(writer.index(1) - now);
   });
 
   for (int i = 0; i < tile.rows_each; ++i) {

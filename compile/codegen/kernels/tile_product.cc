@@ -17,7 +17,7 @@ constexpr int kSubgroup = 32;
 
 // What a block of subgroups computes, `depth` at once, and what one subgroup has of it.
 struct SubgroupTile {
-  int rows, columns, depth, sides, subgroup_rows, subgroup_columns;
+  int rows, columns, depth, subgroup_rows, subgroup_columns;
 
   int down() const { return rows / subgroup_rows; }
   int across() const { return columns / subgroup_columns; }
@@ -29,16 +29,16 @@ struct SubgroupTile {
                    .depth = depth,
                    .rows_each = subgroup_rows * subgroup_columns / 512,
                    .columns_each = 16,
-                   .sides = sides,
+                   .sides = 1,
                    .blocks_at_once = 512 / (subgroups() * kSubgroup)};
     const std::int64_t bytes =
-        std::int64_t{2} * sides * (rows + columns) * (depth + kInPack) + std::int64_t{4} * subgroups() * kSize * kSize;
+        std::int64_t{2} * (rows + columns) * (depth + kInPack) + std::int64_t{4} * subgroups() * kSize * kSize;
     tile.more_shared_bytes = bytes - tile.shared_bytes(2);
     return tile;
   }
 };
-constexpr SubgroupTile kTiles[] = {
-    {256, 128, 32, 1, 64, 64}, {128, 128, 64, 1, 64, 32}, {64, 128, 64, 1, 32, 32}, {64, 64, 64, 1, 32, 32}};
+// One side of shared memory, and little of the depth at once: with more of it fewer blocks run on a multiprocessor.
+constexpr SubgroupTile kTiles[] = {{128, 128, 32, 64, 64}, {64, 128, 64, 32, 32}, {64, 64, 64, 32, 32}};
 
 // How a factor lies in memory: its lines are rows of the first factor, columns of the second one.
 struct Factor {
@@ -63,8 +63,7 @@ class PackLoader {
       : writer_(writer), has_depth_contiguous_(factor.has_depth_contiguous()), from_(from) {
     const int in_line = (has_depth_contiguous_ ? tile.depth : lines) / kInPack;  // packs
     pitch_ = (in_line + 1) * 4;                                                  // words; 16 bytes more: other banks
-    size_ = pitch_ * (has_depth_contiguous_ ? lines : tile.depth);
-    shared_ = writer.shared(ir::DType::u32, tile.sides * size_);
+    shared_ = writer.shared(ir::DType::u32, std::int64_t{pitch_} * (has_depth_contiguous_ ? lines : tile.depth));
     const int count = lines * tile.depth / kInPack / tile.threads();
     const Value thread = writer.thread();
     for (int i = 0; i < count; ++i) {
@@ -91,18 +90,17 @@ class PackLoader {
       for (std::size_t k = 0; k < words.size(); ++k) pack.staged[k].set(select(is_inside, words[k], 0));
     }
   }
-  // Into one of the sides of the shared array.
-  void put(Value side) {
+  void put() {
     for (const auto& pack : packs_) {
       std::array<Value, 4> words;
       for (std::size_t k = 0; k < words.size(); ++k) words[k] = pack.staged[k].get();
-      writer_.store_pack(shared_, side * size_ + pack.place, words);
+      writer_.store_pack(shared_, pack.place, words);
     }
   }
 
   // The tile of the lines from `line` on, and of the depths from `depth` on.
-  Value tile(ir::DType type, bool is_second, Value side, Value line, int depth) {
-    const Value index = side * size_ + (has_depth_contiguous_ ? line * pitch_ + depth / 2 : line / 2 + depth * pitch_);
+  Value tile(ir::DType type, bool is_second, Value line, int depth) {
+    const Value index = has_depth_contiguous_ ? line * pitch_ + depth / 2 : line / 2 + depth * pitch_;
     // Lines in memory are rows of the first factor where its depth is contiguous, and columns of the second one.
     return writer_.tile_load(type, {is_second, has_depth_contiguous_ == is_second, shared_.array}, index,
                              writer_.index(pitch_));
@@ -118,7 +116,7 @@ class PackLoader {
   bool has_depth_contiguous_;
   kernel::Memory from_;
   kernel::Shared shared_;
-  int pitch_ = 0, size_ = 0;  // words: of a line, of a side
+  int pitch_ = 0;  // words from line to line
   Value depth_step_;
   std::vector<Pack> packs_;
 };
@@ -171,33 +169,27 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
       of_rows.fetch(at, place.begin, place.end);
       of_columns.fetch(at, place.begin, place.end);
     };
-    const auto put = [&](Value side) {
-      of_rows.put(side);
-      of_columns.put(side);
-      writer.barrier();
-    };
-    const auto multiply = [&](Value side) {
+    const auto multiply = [&] {
       for (int k = 0; k < chosen.depth; k += kSize) {
         std::vector<Value> lefts;
         lefts.reserve(down);
         for (std::size_t i = 0; i < down; ++i)
-          lefts.push_back(of_rows.tile(type, false, side, row + static_cast<int>(i) * kSize, k));
+          lefts.push_back(of_rows.tile(type, false, row + static_cast<int>(i) * kSize, k));
         for (std::size_t j = 0; j < across; ++j) {
-          const Value right = of_columns.tile(type, true, side, column + static_cast<int>(j) * kSize, k);
+          const Value right = of_columns.tile(type, true, column + static_cast<int>(j) * kSize, k);
           for (std::size_t i = 0; i < down; ++i) writer.tile_multiply(sums[i * across + j], lefts[i], right);
         }
       }
     };
+    // The loads are behind a barrier and before the loop's end, or compilers move them to where they are needed.
     fetch(place.begin);
-    put(writer.index(0));
-    writer.loop(place.begin, place.end, arguments.constant(std::int64_t{chosen.sides} * chosen.depth), [&](Value at) {
-      for (int side = 0; side < chosen.sides; ++side) {
-        fetch(at + std::int64_t{side + 1} * chosen.depth);
-        multiply(writer.index(side));
-        // While some subgroups still read one side, others write the other one; of a single side all have to be done.
-        if (chosen.sides == 1) writer.barrier();
-        put(writer.index((side + 1) % chosen.sides));
-      }
+    writer.loop(place.begin, place.end, arguments.constant(chosen.depth), [&](Value at) {
+      of_rows.put();
+      of_columns.put();
+      writer.barrier();
+      fetch(at + chosen.depth);
+      multiply();
+      writer.barrier();
     });
 
     const Value all_rows = arguments.number(rows), all_columns = arguments.number(columns);
