@@ -43,7 +43,7 @@ Status Timeline::wait(std::uint64_t number) const {
   while (!device_->is_lost()) {
     const auto result = device_->vk().WaitSemaphores(device_->handle(), &info, kSecond);
     if (result == VK_TIMEOUT) continue;
-    const auto status = device_->note(result, "waiting for the device");
+    auto status = device_->note(result, "waiting for the device");
     if (device_->is_lost()) break;
     return status;
   }

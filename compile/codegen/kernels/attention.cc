@@ -78,8 +78,8 @@ Status lower(Emitter& emit, const ir::Attention& op, const NodeInPlan& at) {
     const int words_e = Block::words_of(Block::in_tiles(problem.e) * Block::kTile);
     const auto shared =
         writer.shared(ir::DType::u32, std::max(chunk * (words_d + words_e), Block::kRows * std::max(words_d, words_e)));
-    const auto products = writer.shared(ir::DType::f32, Block::kRows * Block::floats_of(chunk));
-    const auto weights = writer.shared(ir::DType::u32, Block::kRows * Block::words_of(chunk));
+    const auto products = writer.shared(ir::DType::f32, Block::all_rows(Block::floats_of(chunk)));
+    const auto weights = writer.shared(ir::DType::u32, Block::all_rows(Block::words_of(chunk)));
     const int of_values = chunk * words_d;
 
     attention.stage(queries, first, Block::kRows, shared, 0);
