@@ -10,8 +10,8 @@ using kernel::Variable;
 
 constexpr std::int64_t kPadding = 8;  // elements of a line of a shared array, at most
 // Those of one size with less of the depth are for devices with less shared memory.
-constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8, 1}, {64, 128, 16, 8, 8, 1}, {64, 64, 32, 4, 4, 1},
-                                {64, 64, 16, 4, 4, 1},   {32, 32, 64, 4, 2},     {32, 32, 16, 4, 2}};
+constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 32, 4, 4},
+                                {64, 64, 16, 4, 4},   {32, 32, 64, 4, 2},  {32, 32, 16, 4, 2}};
 
 // What one thread loads of a factor at each step of the depth, into registers and from there into the shared array,
 // which has the lines of one depth side by side.
@@ -22,7 +22,7 @@ class Loader {
       : writer_(writer),
         pitch_(source.is_depth_contiguous ? lines + kPack : lines),  // a warp stores several depths: other banks
         size_(tile.depth * pitch_),
-        shared_(writer.shared(type, tile.sides * size_)),
+        shared_(writer.shared(type, std::int64_t{2} * size_)),
         zero_(writer.constant(type, std::int64_t{0})),
         width_(source.packs ? kPack : 1) {
     const bool along_depth = source.is_depth_contiguous;
@@ -232,10 +232,7 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
         }
       }
     }
-    if (tile.sides == 1)
-      writer.barrier();
-    else
-      side.set(writer.index(1) - now);
+    side.set(writer.index(1) - now);
   });
 
   for (int i = 0; i < tile.rows_each; ++i) {
