@@ -1,7 +1,7 @@
 // Attention by matrix units, without the scores ever being whole in memory (Dao et al., arXiv:2205.14135). A block has
-// 64 queries and goes through the keys twice: first for the greatest score of each query and the sum of the
-// exponentials, then for the weighted sum of the values, whose weights are so known to be at most 1 and are never
-// scaled anew. Weights are rounded to the operands' dtype, everything else is f32.
+// 64 queries and goes through the keys twice: first for the greatest score of each query, then for the sums of
+// the exponentials and of the values that they weigh: relative to the greatest score, so that no sum is scaled anew.
+// Weights are rounded to the operands' dtype, everything else is f32.
 #include <algorithm>
 #include <limits>
 
@@ -23,34 +23,8 @@ constexpr std::int64_t kFewestQueries = 16;
 constexpr std::int64_t kMostColumns =
     128;  // of queries, keys and values: what the tiles of a subgroup have registers for
 
-// The greatest score that a thread has seen, and the sum of all exponentials of what is below it.
-struct RunningSoftmax {
-  kernel::Variable greatest, sum;
-
-  explicit RunningSoftmax(kernel::Writer& writer)
-      : greatest(writer.variable(writer.constant(ir::DType::f32, -kInfinity))),
-        sum(writer.variable(writer.constant(ir::DType::f32, 0.0))) {}
-
-  // What exponents are taken relative to: 0 where nothing was seen.
-  static Value base_of(Value greatest) { return select(greatest == -kInfinity, 0.0F, greatest); }
-  void add(const Values& scores) const {
-    const Value before = greatest.get();
-    Value now = before;
-    for (const auto score : scores) now = select(now < score, score, now);
-    const Value base = base_of(now);
-    Value total = sum.get() * kernel::exp(before - base);
-    for (const auto score : scores) total = total + kernel::exp(score - base);
-    greatest.set(now);
-    sum.set(total);
-  }
-  // Those of the threads of a row become one.
-  void join(kernel::Writer& writer) const {
-    const Value mine = greatest.get(), other = writer.shuffle_xor(mine, 1), both = select(mine < other, other, mine);
-    const Value base = base_of(both), part = sum.get() * kernel::exp(mine - base);
-    sum.set(part + writer.shuffle_xor(part, 1));
-    greatest.set(both);
-  }
-};
+// What exponents are taken relative to: 0 where nothing was seen.
+Value base_of(Value greatest) { return select(greatest == -kInfinity, 0.0F, greatest); }
 
 }  // namespace
 
@@ -104,8 +78,8 @@ Status lower(Emitter& emit, const ir::Attention& op, const NodeInPlan& at) {
     const int words_e = Block::words_of(Block::in_tiles(problem.e) * Block::kTile);
     const auto shared =
         writer.shared(ir::DType::u32, std::max(chunk * (words_d + words_e), Block::kRows * std::max(words_d, words_e)));
-    const auto products = writer.shared(ir::DType::f32, Block::kRows * Block::floats_of(chunk));
-    const auto weights = writer.shared(ir::DType::u32, Block::kRows * Block::words_of(chunk));
+    const auto products = writer.shared(ir::DType::f32, Block::all_rows(Block::floats_of(chunk)));
+    const auto weights = writer.shared(ir::DType::u32, Block::all_rows(Block::words_of(chunk)));
     const int of_values = chunk * words_d;
 
     attention.stage(queries, first, Block::kRows, shared, 0);
@@ -142,30 +116,42 @@ Status lower(Emitter& emit, const ir::Attention& op, const NodeInPlan& at) {
       });
     };
 
-    const RunningSoftmax softmax(writer);
+    const auto greatest = writer.variable(writer.constant(ir::DType::f32, -kInfinity));
     each_chunk(
-        false, [&](int, const Values& scores) { softmax.add(scores); }, [] {});
-    softmax.join(writer);
-    const Value base = RunningSoftmax::base_of(softmax.greatest.get());
+        false,
+        [&](int, const Values& scores) {
+          Value now = greatest.get();
+          for (const auto score : scores) now = select(now < score, score, now);
+          greatest.set(now);
+        },
+        [] {});
+    const Value mine = greatest.get(), other = writer.shuffle_xor(mine, 1);
+    const Value base = base_of(select(mine < other, other, mine));
+    const auto sum = writer.variable(writer.constant(ir::DType::f32, 0.0));
     Values sums;
     for (int j = 0; j < Block::in_tiles(problem.e); ++j) sums.push_back(writer.tile_sums());
     each_chunk(
         true,
         [&](int tile, const Values& scores) {
           Values all;
-          for (const auto score : scores) all.push_back(kernel::exp(score - base));
+          Value total = sum.get();
+          for (const auto score : scores) {
+            all.push_back(exponential(score - base));
+            total = total + all.back();
+          }
+          sum.set(total);
           attention.put_weights(weights, chunk, tile, all);
         },
         [&] {
           writer.barrier();
           attention.multiply_weights(sums, weights, chunk, shared, of_values, values.width);
         });
-    const Value total = softmax.sum.get();
+    const Value part = sum.get(), total = part + writer.shuffle_xor(part, 1);
     attention.store(sums, products, chunk, first, y, of_y, begins[3],
                     [&] { return select(total == 0.0F, 0.0F, 1.0F / total); });
     writer.when(query < queries.count && half == 0, [&] {
       writer.store(of_statistics, begins[4] + query * arguments.number(MatrixSteps(statistics).row),
-                   softmax.greatest.get() + kernel::log(total));
+                   base + kernel::log(total));
     });
   });
   arguments.launch(emit, blocks * Block::kThreads);

@@ -3,7 +3,6 @@
 // makes those of keys and values. Nothing is added by several blocks, so that the same operands give the same bits.
 #include <algorithm>
 
-#include "compile/codegen/kernel/functions.h"
 #include "compile/codegen/kernels/attention_tiles.h"
 #include "compile/codegen/kernels/lower.h"
 
@@ -38,7 +37,7 @@ void emit_means(Emitter& emit, const GradOperands& in) {
   const Value y = begins[0] + row * arguments.number(MatrixSteps(in.y).row);
   const Value g = begins[1] + row * arguments.number(MatrixSteps(in.g).row);
   const auto sum = writer.variable(writer.constant(ir::DType::f32, 0.0));
-  writer.loop(lane * Block::kPack, arguments.number(width), arguments.constant(kOfRow * Block::kPack),
+  writer.loop(lane * Block::kPack, arguments.number(width), arguments.constant(std::int64_t{kOfRow} * Block::kPack),
               [&](Value column) {
                 const auto left = writer.load(of_y, y + column, Block::kPack),
                            right = writer.load(of_g, g + column, Block::kPack);
@@ -123,10 +122,10 @@ class GradKernel {
         writer.shared(ir::DType::u32, std::max(chunk * (words_d + words_e), Block::kRows * std::max(words_d, words_e)));
     std::array<kernel::Shared, 2> products, weights;  // of scores and probabilities; of what is derived of them
     for (std::size_t k = 0; k < 2; ++k) {
-      products[k] = writer.shared(ir::DType::f32, Block::kRows * Block::floats_of(chunk));
-      weights[k] = writer.shared(ir::DType::u32, Block::kRows * Block::words_of(chunk));
+      products[k] = writer.shared(ir::DType::f32, Block::all_rows(Block::floats_of(chunk)));
+      weights[k] = writer.shared(ir::DType::u32, Block::all_rows(Block::words_of(chunk)));
     }
-    const auto of_columns = writer.shared(ir::DType::f32, 2 * chunk);
+    const auto of_columns = writer.shared(ir::DType::f32, std::int64_t{2} * chunk);
     const std::array<int, 2> places{0, chunk * words_d};
 
     std::array<Values, 2> tiles;
@@ -189,7 +188,7 @@ class GradKernel {
                       mean = is_of_keys_ ? columns[1][i] : of_row[1];
           const auto [score, is_visible] = is_of_keys_ ? score_of(scores[i], column, row, other_begins)
                                                        : score_of(scores[i], row, column, other_begins);
-          const Value p = select(is_visible, kernel::exp(score - statistics), 0.0F);
+          const Value p = select(is_visible, exponential(score - statistics), 0.0F);
           probabilities.push_back(p);
           of_scores.push_back(select(is_visible, p * (of_weights[i] - mean) * problem_.scale, 0.0F));
         }

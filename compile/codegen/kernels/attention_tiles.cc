@@ -4,13 +4,15 @@
 #include <array>
 #include <limits>
 
+#include "compile/codegen/kernel/functions.h"
+
 namespace burn::compile::kernels {
 
 using kernel::Value;
 using Block = AttentionBlock;
 
 int attention_chunk(const DeviceFacts& facts, std::int64_t d, std::int64_t e, bool is_grad) {
-  for (const int chunk : {64, 32}) {
+  for (const int chunk : {32, 16}) {
     const auto tiles_d = Block::in_tiles(d) * Block::kTile, tiles_e = Block::in_tiles(e) * Block::kTile;
     const auto words_d = Block::words_of(tiles_d), words_e = Block::words_of(tiles_e);
     const auto own = Block::kRows * std::max(words_d, words_e), chunks = chunk * (words_d + words_e);
@@ -138,6 +140,15 @@ void AttentionWriter::store(const Values& sums, kernel::Shared scratch, int in_s
       });
     }
   }
+}
+
+Value exponential(Value x) {
+  constexpr double kLowest = -87, kLog2E = 1.4426950408889634, kLn2High = 0x1.62e4p-1, kLn2Low = 0x1.7f7d1cp-20;
+  const Value is_low = x < kLowest, inside = select(is_low, kLowest, x), n = kernel::rint(inside * kLog2E);
+  const Value rest = fused_multiply_add(-n, x.like(kLn2Low), fused_multiply_add(-n, x.like(kLn2High), inside));
+  const Value fraction = kernel::polynomial(rest, {1, 1, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720});
+  const Value power = bits_as(ir::DType::f32, (to(ir::DType::i32, n) + 127) << 23);
+  return select(is_low, 0.0F, fraction * power);
 }
 
 AttentionScores::AttentionScores(kernel::Writer& writer, Arguments& arguments, const AttentionProblem& problem)

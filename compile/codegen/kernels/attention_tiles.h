@@ -25,6 +25,8 @@ struct AttentionBlock {
   // Words from row to row in shared memory: 16 bytes more than the elements, so that rows begin in different banks.
   static int words_of(int elements) { return elements / 2 + 4; }
   static int floats_of(int elements) { return elements + 8; }
+  // In shared memory, for a block's rows: elements, and rows of so many words.
+  static std::int64_t all_rows(int of_each) { return std::int64_t{kRows} * of_each; }
 };
 
 // How many rows a chunk has where the kernels of forward and backward fit the device's shared memory; 0: they do not.
@@ -101,6 +103,10 @@ class AttentionWriter {
   Arguments& arguments_;
   ir::DType dtype_;
 };
+
+// e^x for x <= 1, within 3 units in the last place; 0 below -87, where nothing is left beside a sum that has the 1 of
+// the greatest score. Half the work of kernel::exp.
+kernel::Value exponential(kernel::Value x);
 
 // What becomes of the product of a query and a key.
 class AttentionScores {

@@ -19,6 +19,7 @@ struct BlockTile {
   int rows_each = 4, columns_each = 4;
   std::int64_t sides = 2;              // of what is loaded: the next step's beside this one's
   std::int64_t more_shared_bytes = 0;  // beside the two factors
+  int blocks_at_once = 0;              // of a multiprocessor; 0: the depth is split only where blocks are too few
 
   int down() const { return rows / rows_each; }
   int across() const { return columns / columns_each; }

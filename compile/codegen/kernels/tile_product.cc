@@ -13,28 +13,32 @@ using kernel::Variable;
 
 constexpr int kSize = kernel::kTileSize;
 constexpr int kInPack = 8;  // elements of 16 bytes
-constexpr int kDepth = 64;  // that a block loads at once
-// Rows and columns of a block; a subgroup of 32 threads has 64 x 32 of the largest one, 32 x 32 of the others.
 constexpr int kSubgroup = 32;
-constexpr BlockTile tile_of(int rows, int columns, int rows_each, int columns_each) {
-  const int subgroups = rows / rows_each * (columns / columns_each) / kSubgroup;
-  const int padding = (rows + columns) * kInPack * 2;  // bytes
-  return {rows, columns, kDepth, rows_each, columns_each, 1, padding + subgroups * kSize * kSize * 4};
-}
-constexpr BlockTile kTiles[] = {tile_of(128, 128, 8, 8), tile_of(64, 128, 8, 4), tile_of(64, 64, 8, 4)};
 
-// How the subgroups of a block share its tile.
-struct Subgroups {
-  int down, across;   // subgroups
-  int rows, columns;  // tiles of each
+// What a block of subgroups computes, `depth` at once, and what one subgroup has of it.
+struct SubgroupTile {
+  int rows, columns, depth, subgroup_rows, subgroup_columns;
 
-  explicit Subgroups(const BlockTile& tile) {
-    const int count = tile.threads() / kSubgroup;
-    down = 2, across = count / down;
-    rows = tile.rows / down / kSize, columns = tile.columns / across / kSize;
+  int down() const { return rows / subgroup_rows; }
+  int across() const { return columns / subgroup_columns; }
+  int subgroups() const { return down() * across(); }
+  // The sums of a thread are so many rows of 16: what matters of them is their number.
+  BlockTile block() const {
+    BlockTile tile{.rows = rows,
+                   .columns = columns,
+                   .depth = depth,
+                   .rows_each = subgroup_rows * subgroup_columns / 512,
+                   .columns_each = 16,
+                   .sides = 1,
+                   .blocks_at_once = 512 / (subgroups() * kSubgroup)};
+    const std::int64_t bytes =
+        std::int64_t{2} * (rows + columns) * (depth + kInPack) + std::int64_t{4} * subgroups() * kSize * kSize;
+    tile.more_shared_bytes = bytes - tile.shared_bytes(2);
+    return tile;
   }
-  int count() const { return down * across; }
 };
+// One side of shared memory, and little of the depth at once: with more of it fewer blocks run on a multiprocessor.
+constexpr SubgroupTile kTiles[] = {{128, 128, 32, 64, 64}, {64, 128, 64, 32, 32}, {64, 64, 64, 32, 32}};
 
 // How a factor lies in memory: its lines are rows of the first factor, columns of the second one.
 struct Factor {
@@ -57,10 +61,10 @@ class PackLoader {
   PackLoader(kernel::Writer& writer, Arguments& arguments, const BlockTile& tile, const Factor& factor, int lines,
              kernel::Memory from, Value begin, Value first)
       : writer_(writer), has_depth_contiguous_(factor.has_depth_contiguous()), from_(from) {
-    const int in_line = (has_depth_contiguous_ ? kDepth : lines) / kInPack;  // packs
-    pitch_ = (in_line + 1) * 4;                                              // words; 16 bytes more: other banks
-    shared_ = writer.shared(ir::DType::u32, std::int64_t{pitch_} * (has_depth_contiguous_ ? lines : kDepth));
-    const int count = lines * kDepth / kInPack / tile.threads();
+    const int in_line = (has_depth_contiguous_ ? tile.depth : lines) / kInPack;  // packs
+    pitch_ = (in_line + 1) * 4;                                                  // words; 16 bytes more: other banks
+    shared_ = writer.shared(ir::DType::u32, std::int64_t{pitch_} * (has_depth_contiguous_ ? lines : tile.depth));
+    const int count = lines * tile.depth / kInPack / tile.threads();
     const Value thread = writer.thread();
     for (int i = 0; i < count; ++i) {
       const Value pack = thread + i * tile.threads(), line = pack / in_line, piece = pack - line * in_line;
@@ -112,7 +116,7 @@ class PackLoader {
   bool has_depth_contiguous_;
   kernel::Memory from_;
   kernel::Shared shared_;
-  int pitch_ = 0;
+  int pitch_ = 0;  // words from line to line
   Value depth_step_;
   std::vector<Pack> packs_;
 };
@@ -129,7 +133,9 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
   const Factor first{operands.a, rows, a.row, a.column}, second{operands.b, columns, b.column, b.row};
   constexpr std::int64_t kLeast = 16;
   if (std::min({rows, columns, depth}) < kLeast || !first.is_whole(depth) || !second.is_whole(depth)) return false;
-  const auto grid = BlockGrid::choose_of(kTiles, facts, 2, rows, columns, depth, operands.batch().count);
+  std::vector<BlockTile> tiles;
+  for (const auto& tile : kTiles) tiles.push_back(tile.block());
+  const auto grid = BlockGrid::choose_of(tiles, facts, 2, rows, columns, depth, operands.batch().count);
   if (!grid) return false;
 
   std::optional<View> parts;
@@ -142,16 +148,19 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
   const auto into = parts ? arguments.address(*parts) : kernel::Memory{};
   std::optional<ProductResult> result;
   if (!parts) result.emplace(writer, arguments, operands);
-  const Subgroups subgroups(grid->tile);
-  const auto scratch = writer.shared(ir::DType::f32, std::int64_t{subgroups.count()} * kSize * kSize);
+  const auto& chosen = *std::ranges::find_if(kTiles, [&](const SubgroupTile& tile) {
+    return tile.rows == grid->tile.rows && tile.columns == grid->tile.columns;
+  });
+  const auto scratch = writer.shared(ir::DType::f32, std::int64_t{chosen.subgroups()} * kSize * kSize);
   each_block(writer, arguments, *grid, [&](const BlockPlace& place) {
     const auto begins = operands.batch().offsets(arguments, place.group);
     PackLoader of_rows(writer, arguments, grid->tile, first, grid->tile.rows, from, begins[0], place.first_row);
     PackLoader of_columns(writer, arguments, grid->tile, second, grid->tile.columns, by, begins[1], place.first_column);
     const Value thread = writer.thread(), subgroup = thread / kSubgroup, lane = thread % kSubgroup;
-    const Value row = subgroup / subgroups.across * (subgroups.rows * kSize);
-    const Value column = subgroup % subgroups.across * (subgroups.columns * kSize);
-    const auto down = static_cast<std::size_t>(subgroups.rows), across = static_cast<std::size_t>(subgroups.columns);
+    const Value row = subgroup / chosen.across() * chosen.subgroup_rows;
+    const Value column = subgroup % chosen.across() * chosen.subgroup_columns;
+    const auto down = static_cast<std::size_t>(chosen.subgroup_rows / kSize);
+    const auto across = static_cast<std::size_t>(chosen.subgroup_columns / kSize);
     std::vector<Value> sums(down * across);
     for (auto& sum : sums) sum = writer.tile_sums();
 
@@ -160,46 +169,63 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
       of_rows.fetch(at, place.begin, place.end);
       of_columns.fetch(at, place.begin, place.end);
     };
-    fetch(place.begin);
-    writer.loop(place.begin, place.end, arguments.constant(kDepth), [&](Value at) {
-      of_rows.put();
-      of_columns.put();
-      writer.barrier();
-      fetch(at + kDepth);
-      for (int k = 0; k < kDepth; k += kSize) {
+    const auto multiply = [&] {
+      for (int k = 0; k < chosen.depth; k += kSize) {
         std::vector<Value> lefts;
         lefts.reserve(down);
-        for (int i = 0; i < subgroups.rows; ++i) lefts.push_back(of_rows.tile(type, false, row + i * kSize, k));
+        for (std::size_t i = 0; i < down; ++i)
+          lefts.push_back(of_rows.tile(type, false, row + static_cast<int>(i) * kSize, k));
         for (std::size_t j = 0; j < across; ++j) {
           const Value right = of_columns.tile(type, true, column + static_cast<int>(j) * kSize, k);
           for (std::size_t i = 0; i < down; ++i) writer.tile_multiply(sums[i * across + j], lefts[i], right);
         }
       }
+    };
+    // The loads are behind a barrier and before the loop's end, or compilers move them to where they are needed.
+    fetch(place.begin);
+    writer.loop(place.begin, place.end, arguments.constant(chosen.depth), [&](Value at) {
+      of_rows.put();
+      of_columns.put();
+      writer.barrier();
+      fetch(at + chosen.depth);
+      multiply();
       writer.barrier();
     });
 
     const Value all_rows = arguments.number(rows), all_columns = arguments.number(columns);
     const Value begin = subgroup * (kSize * kSize);
-    for (int i = 0; i < subgroups.rows; ++i) {
-      for (int j = 0; j < subgroups.columns; ++j) {
-        const auto at = static_cast<std::size_t>(i) * across + static_cast<std::size_t>(j);
-        writer.tile_store(scratch, begin, writer.index(kSize), sums[at]);
+    const Value stack = parts ? place.part * arguments.number(grid->groups) + place.group : place.group;
+    const bool in_packs = columns % kInPack == 0 && (parts || ProductResult::takes_packs(operands, kInPack));
+    // A thread has eight elements of a row of a tile.
+    const Value in_row = lane / 2, in_column = lane % 2 * kInPack;
+    for (std::size_t i = 0; i < down; ++i) {
+      for (std::size_t j = 0; j < across; ++j) {
+        writer.tile_store(scratch, begin, writer.index(kSize), sums[i * across + j]);
         writer.barrier();
-        for (int e = 0; e < kSize * kSize; e += kSubgroup) {
-          const Value element = lane + e;
-          const auto place_in = [&](Value begin_of, Value tile, Value within) {
-            return begin_of + to(arguments.index(), tile + within);
-          };
-          const Value at_row = place_in(place.first_row, row + i * kSize, element / kSize);
-          const Value at_column = place_in(place.first_column, column + j * kSize, element % kSize);
-          writer.when(at_row < all_rows && at_column < all_columns, [&] {
-            const Value sum = writer.load(scratch, begin + element);
-            if (!parts) return result->store(begins, at_row, at_column, sum);
-            const Value stack = place.part * arguments.number(grid->groups) + place.group;
-            writer.store(into, (stack * all_rows + at_row) * all_columns + at_column, sum);
-          });
+        const auto place_in = [&](Value begin_of, Value within) { return begin_of + to(arguments.index(), within); };
+        const Value at_row = place_in(place.first_row, row + static_cast<int>(i) * kSize + in_row);
+        const Value at_column = place_in(place.first_column, column + static_cast<int>(j) * kSize + in_column);
+        std::vector<Value> elements;
+        for (int k = 0; k < kInPack; k += 4) {
+          for (const auto sum : writer.load_pack(scratch, begin + in_row * kSize + in_column + k))
+            elements.push_back(sum);
         }
         writer.barrier();
+        const Value in_parts = (stack * all_rows + at_row) * all_columns + at_column;
+        writer.when(at_row < all_rows && at_column < all_columns, [&] {
+          if (in_packs && !parts) return result->store(begins, at_row, at_column, elements);
+          for (std::size_t k = 0; k < elements.size(); k += in_packs ? 4 : 1) {
+            const auto more = static_cast<std::int64_t>(k);
+            if (in_packs) {
+              writer.store(into, in_parts + more, std::span(elements).subspan(k, 4));
+              continue;
+            }
+            writer.when(at_column + more < all_columns, [&] {
+              if (parts) return writer.store(into, in_parts + more, elements[k]);
+              result->store(begins, at_row, at_column + more, elements[k]);
+            });
+          }
+        });
       }
     }
   });
