@@ -39,6 +39,7 @@ Result<BackendKind> load_plugin(std::string_view kind) {
   const auto try_path = [&](const std::string& path) {
     if (library) return;
     library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps the message for each thread
     if (!library) tried.emplace_back(dlerror());
   };
   for (const auto& folder : folders()) {

@@ -61,6 +61,7 @@ std::vector<BackendKind> backend_kinds() {
   auto& all = registry();
   const std::lock_guard lock(all.mutex);
   std::vector<BackendKind> kinds;
+  kinds.reserve(all.kinds.size());
   for (const auto& [name, kind] : all.kinds) kinds.push_back(kind);
   return kinds;
 }
