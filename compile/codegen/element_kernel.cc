@@ -82,7 +82,7 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   const int width = vector_width(walk, views, 8);
   const std::int64_t vectors = (elements + width - 1) / width;
   const int steps = vectors_per_thread(emit.target().facts(), plan);
-  GroupPrinter printer(emit, plan);
+  GroupPrinter printer(plan);
 
   std::string loads, stores, before, after, early;
   const auto last = static_cast<std::size_t>(walk.rank() - 1);

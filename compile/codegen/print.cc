@@ -17,7 +17,7 @@ constexpr std::string_view kCoarse = "coarse_";  // before the names of such fun
 
 }  // namespace
 
-GroupPrinter::GroupPrinter(Emitter& emit, const GroupPlan& plan) : emit_(emit), plan_(plan) {}
+GroupPrinter::GroupPrinter(const GroupPlan& plan) : plan_(plan) {}
 
 std::string GroupPrinter::name(ir::Ref ref) const {
   if (const auto* member = plan_.member(ref)) return fmt::format("v{}", member - plan_.group().members.data());

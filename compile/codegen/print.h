@@ -12,7 +12,7 @@ namespace burn::compile {
 // Writes what members compute as C++ expressions over the names of values, and gathers the parameters that those need.
 class GroupPrinter {
  public:
-  GroupPrinter(Emitter& emit, const GroupPlan& plan);
+  explicit GroupPrinter(const GroupPlan& plan);
 
   const GroupPlan& plan() const { return plan_; }
   // "x3" for what is read, "v7" for what a member computes: variables of the compute type.
@@ -41,7 +41,6 @@ class GroupPrinter {
   bool is_read(ir::Ref value) const;      // by a member; a result that is not is rounded where it is written
   std::string random(const ir::Random& op, const std::string& position, int index);
 
-  Emitter& emit_;
   const GroupPlan& plan_;
   std::set<ir::PointwiseFn> functions_;
   std::set<std::string> divisors_;  // names that have been declared

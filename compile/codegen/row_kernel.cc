@@ -19,7 +19,7 @@ namespace {
 class RowPrinter {
  public:
   RowPrinter(Emitter& emit, const GroupPlan& plan)
-      : emit_(emit), plan_(plan), printer_(emit, plan), layout_(emit.target().facts(), plan), columns_(plan, layout_) {}
+      : emit_(emit), plan_(plan), printer_(plan), layout_(emit.target().facts(), plan), columns_(plan, layout_) {}
 
   Status emit() {
     const auto rows = ir::num_elements(plan_.group().domain) / plan_.group().row_size;

@@ -21,7 +21,7 @@ namespace burn::testing {
 using compile::kernel::Code;
 using ir::DType;
 
-[[noreturn]] inline void fail(std::string what) { throw std::runtime_error(std::move(what)); }
+[[noreturn]] inline void fail(const std::string& what) { throw std::runtime_error(what); }
 
 template <typename T>
 T number(std::uint64_t bits) {
