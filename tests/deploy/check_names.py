@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what is written about metrics against the metrics that there are: every name in the board, the alerts and the
 adapter's rule is one of daemon/operator/metrics.def, with labels that it has, and every alert links to a heading of
-docs/operate/troubleshooting.md. Prints each violation and exits 1 if there is one. --self-test puts faults into what is
+docs/operate/troubleshooting.md. Also that every folder of the build is one that images are built of (.dockerignore). Prints each violation and exits 1 if there is one. --self-test puts faults into what is
 read, and fails unless each of them is found.
 
 usage: check_names.py [--self-test]
@@ -45,17 +45,23 @@ def violations(files):
     for link in re.findall(r"runbook: \S*#(\S+)", files["burn.rules.yml"]):
         if link not in headings:
             yield f"troubleshooting.md has no heading {link}"
+    admitted = set(re.findall(r"^!(\S+)$", files[".dockerignore"], re.M))
+    for folders in re.findall(r"^set\(folders ([a-z ]+)\)$|list\(APPEND folders ([a-z ]+)\)", files["CMakeLists.txt"], re.M):
+        for folder in " ".join(folders).split():
+            if folder != "tests" and folder not in admitted:
+                yield f".dockerignore: images are built without {folder}"
 
 
 FAULTS = [("burn.json", "burn_runs_total", "burn_run_total"), ("burn.json", 'result=\\"hit\\"', 'outcome=\\"hit\\"'),
           ("burn.rules.yml", "burn_device_up ==", "burn_device_down =="), ("burn.rules.yml", 'reason="token"', 'why="token"'),
           ("burn.rules.yml", "#runs-wait-long", "#runs-are-slow"), ("adapter.yml", "queue_seconds_bucket{", "queue_bucket{"),
-          ("troubleshooting.md", "## A device is lost", "## A device is gone")]
+          ("troubleshooting.md", "## A device is lost", "## A device is gone"), (".dockerignore", "!router\n", ""),
+          ("CMakeLists.txt", "folders bench tools", "folders bench tools more")]
 
 
 def main():
     paths = ["daemon/operator/metrics.def", "deploy/grafana/burn.json", "deploy/prometheus/burn.rules.yml",
-             "deploy/prometheus/adapter.yml", "docs/operate/troubleshooting.md"]
+             "deploy/prometheus/adapter.yml", "docs/operate/troubleshooting.md", ".dockerignore", "CMakeLists.txt"]
     files = {pathlib.PurePath(path).name: (ROOT / path).read_text() for path in paths}
     found = list(violations(files))
     if "--self-test" in sys.argv:
