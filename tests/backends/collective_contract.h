@@ -117,7 +117,7 @@ class CollectiveContract : public ::testing::TestWithParam<Case> {
 
   void expect_reduced(TestGroup& group, ReduceFn fn, const TensorType& type) {
     const auto all = values(type);
-    const auto total = combined(fn, all);
+    auto total = combined(fn, all);
     const auto operand = [&](int rank) { return all[static_cast<std::size_t>(rank)]; };
     expect(
         group, [&](int) { return ir::AllReduce{fn}; }, operand, [&](int) { return total; });
