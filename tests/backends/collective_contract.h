@@ -91,13 +91,14 @@ class CollectiveContract : public ::testing::TestWithParam<Case> {
   // Values that are not the same on any two members.
   std::vector<Tensor> values(const TensorType& type) const {
     std::vector<Tensor> all;
+    all.reserve(static_cast<std::size_t>(size()));
     for (int rank = 0; rank < size(); ++rank) all.push_back(numbers(type, static_cast<std::uint64_t>(rank) + 1));
     return all;
   }
   // Parts of 0, 2, 4, ... elements.
   Dims uneven() const {
     Dims sizes;
-    for (int rank = 0; rank < size(); ++rank) sizes.push_back(2 * rank);
+    for (int rank = 0; rank < size(); ++rank) sizes.push_back(std::int64_t{2} * rank);
     return sizes;
   }
   Dims even() const { return Dims::filled(size(), 3); }
