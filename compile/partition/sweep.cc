@@ -42,8 +42,9 @@ class Sweep {
   Result<ProgramPlan> make(std::span<const std::optional<MeshLayout>> wanted) {
     for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
       const auto output = static_cast<std::size_t>(program_.outputs[k].index());
-      settled_[output] = wanted_form(k, wanted).value_or(Form::whole());
-      if (!other_.allows(program_.outputs[k], *settled_[output])) settled_[output] = Form::whole();
+      auto form = wanted_form(k, wanted).value_or(Form::whole());
+      if (!other_.allows(program_.outputs[k], form)) form = Form::whole();
+      settled_[output] = std::move(form);
     }
     for (int round = 0; round < kMaxRounds; ++round) {
       is_settling_ = false;
@@ -66,7 +67,8 @@ class Sweep {
  private:
   // How an output is to lie: as is asked for, else as the state does that it replaces. Nothing: as it is computed.
   std::optional<Form> wanted_form(std::size_t k, std::span<const std::optional<MeshLayout>> wanted) const {
-    if (!wanted.empty() && wanted[k]) return Form::of(wanted[k]->along(axis_));
+    const auto given = wanted.empty() ? std::nullopt : wanted[k];
+    if (given) return Form::of(given->along(axis_));
     if (auto fixed = fixed_layout(static_cast<std::size_t>(program_.outputs[k].index())))
       return Form::of(*std::move(fixed));
     return std::nullopt;

@@ -60,7 +60,8 @@ Writer::Writer(const ir::Program& program, const MeshPlan& plan)
       values_(program.values.size()),
       inputs_wanted_(program.inputs.size()),
       values_wanted_(program.values.size()),
-      bucket_of_(static_cast<std::size_t>(members_)) {
+      bucket_of_(static_cast<std::size_t>(members_)),
+      has_equal_parts_(has_equal_parts(plan)) {
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     const auto& [type, donated] = program.inputs[i];
     const MeshForm form{plan.data ? &plan.data->inputs[i].form : &kWholeForm,

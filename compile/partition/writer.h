@@ -112,6 +112,9 @@ class Writer {
   // The value of the first member along the axis there, and zeros on the others.
   Result<Refs> write_once(const Written& from, ir::MeshAxis axis, const ir::TensorType& type);
 
+  // Whether each value's parts are of one size. Members whose parts differ may fuse otherwise, so that something reads
+  // a result of a bucket on one member before the bucket is full, and on another one behind it.
+  static bool has_equal_parts(const MeshPlan& plan);
   // The bucket of an all-reduce that is written next.
   std::int64_t next_bucket(ir::MeshAxis axis, ir::ReduceFn fn, const ir::TensorType& type);
   void close_buckets() { open_buckets_.clear(); }
@@ -153,6 +156,7 @@ class Writer {
   std::map<std::tuple<ir::MeshAxis, ir::ReduceFn, ir::DType>, Bucket> open_buckets_;
   std::int64_t buckets_ = 0;                          // so far
   std::vector<std::vector<std::int64_t>> bucket_of_;  // by member and value; values that are not there are of none
+  const bool has_equal_parts_;                        // else no two all-reduces share a bucket
 };
 
 }  // namespace burn::compile::partition

@@ -57,7 +57,27 @@ Status Writer::write_narrowing(std::uint32_t value) {
   return {};
 }
 
+bool Writer::has_equal_parts(const MeshPlan& plan) {
+  const auto is_equal = [](const Form& form) {
+    const auto sizes = sizes_of(form.layout.bounds);
+    return std::ranges::all_of(sizes, [&](std::int64_t size) { return size == sizes[0]; });
+  };
+  const auto are_equal = [&](const ValuePlan& value) {
+    return is_equal(value.form) && std::ranges::all_of(value.wanted, is_equal);
+  };
+  const auto of_node = [&](const NodePlan& node) {
+    return std::ranges::all_of(node.choices,
+                               [&](const Choice& choice) { return std::ranges::all_of(choice.results, is_equal); });
+  };
+  return std::ranges::all_of(kMeshAxes, [&](ir::MeshAxis axis) {
+    const auto* along = plan.along(axis);
+    return !along || (std::ranges::all_of(along->inputs, are_equal) && std::ranges::all_of(along->values, are_equal) &&
+                      std::ranges::all_of(along->outputs, is_equal) && std::ranges::all_of(along->nodes, of_node));
+  });
+}
+
 std::int64_t Writer::next_bucket(ir::MeshAxis axis, ir::ReduceFn fn, const ir::TensorType& type) {
+  if (!has_equal_parts_) return ++buckets_;
   const auto bytes = std::max<std::int64_t>(static_cast<std::int64_t>(type.num_bytes()), 1);
   auto& open = open_buckets_[{axis, fn, type.dtype}];
   if (open.number == 0 || open.bytes + bytes > (open.number == 1 ? kFirstBucketBytes : kBucketBytes))

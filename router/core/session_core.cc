@@ -161,7 +161,7 @@ Status SessionCore::check(const proto::Run& run, const RoutedProgram& routed) {
 
 // Its outputs fail for the reason; what it was given is given away, and what it releases is released.
 Failure SessionCore::refuse_run(const proto::Run& run, const RoutedProgram* routed, const Status& why, Outbox& out) {
-  const auto failure =
+  auto failure =
       std::make_shared<const Status>(routed ? why.with_context(fmt::format("program {}", run.program)) : why);
   std::vector<proto::TensorId> gone = run.release;
   if (routed) {

@@ -91,13 +91,14 @@ class CollectiveContract : public ::testing::TestWithParam<Case> {
   // Values that are not the same on any two members.
   std::vector<Tensor> values(const TensorType& type) const {
     std::vector<Tensor> all;
+    all.reserve(static_cast<std::size_t>(size()));
     for (int rank = 0; rank < size(); ++rank) all.push_back(numbers(type, static_cast<std::uint64_t>(rank) + 1));
     return all;
   }
   // Parts of 0, 2, 4, ... elements.
   Dims uneven() const {
     Dims sizes;
-    for (int rank = 0; rank < size(); ++rank) sizes.push_back(2 * rank);
+    for (int rank = 0; rank < size(); ++rank) sizes.push_back(std::int64_t{2} * rank);
     return sizes;
   }
   Dims even() const { return Dims::filled(size(), 3); }
@@ -117,7 +118,7 @@ class CollectiveContract : public ::testing::TestWithParam<Case> {
 
   void expect_reduced(TestGroup& group, ReduceFn fn, const TensorType& type) {
     const auto all = values(type);
-    const auto total = combined(fn, all);
+    auto total = combined(fn, all);
     const auto operand = [&](int rank) { return all[static_cast<std::size_t>(rank)]; };
     expect(
         group, [&](int) { return ir::AllReduce{fn}; }, operand, [&](int) { return total; });

@@ -17,7 +17,7 @@ namespace {
 
 TEST_P(CollectiveContract, AMemberWithoutAnOperandFailsTheResultOnAllAndTheGroupGoesOn) {
   auto members = group({.piece = 64, .small = 16});
-  const TensorType type{DType::f32, {size() * 3, 40}};
+  const TensorType type{DType::f32, {std::int64_t{3} * size(), 40}};
   const Dims sizes = even();
   const auto ops = [&](int rank) {
     return std::vector<ir::Op>{ir::AllReduce{}, ir::ReduceScatter{ReduceFn::sum, 0, sizes, rank}};

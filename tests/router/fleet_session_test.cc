@@ -206,6 +206,7 @@ TEST(FleetSession, WhatOneMemberHasNoMemoryForFailsForAllAndTheSessionGoesOn) {
 // Each member has room for its part of the products, and for no more.
 TEST(FleetSession, AValueThatIsTooLargeToBePutTogetherFailsAloneAndTheSessionGoesOn) {
   std::vector<std::unique_ptr<proto::Session>> members;
+  members.reserve(2);
   for (int i = 0; i < 2; ++i) members.push_back(member(std::uint64_t{3} << 19));
   const auto session = fleet_of(std::move(members));
   constexpr std::int64_t kRows = 512;
@@ -232,6 +233,7 @@ TEST(FleetSession, ProgramsBeyondTheRoomOfTheRouterAreRefusedUntilOthersAreForgo
   const auto memory = std::make_shared<HostMemory>(std::uint64_t{2} << 20);
   {
     std::vector<std::unique_ptr<proto::Session>> members;
+    members.reserve(2);
     for (int i = 0; i < 2; ++i) members.push_back(member());
     FleetOptions options;
     options.account = memory;

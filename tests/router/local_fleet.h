@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <future>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +35,7 @@ class LocalFleet {
       probes_.push_back(session::make_local_session(one));
     }
     auto first = count == 1 ? std::move(options.members.front()) : make_fleet_session(std::move(options));
-    device_.emplace(Device::from_session("fleet", std::move(first)));
+    device_ = std::make_unique<Device>(Device::from_session("fleet", std::move(first)));
   }
   const Device& device() const { return *device_; }
   std::vector<std::uint64_t> bytes_in_use() const {
@@ -53,7 +52,7 @@ class LocalFleet {
 
  private:
   std::vector<std::unique_ptr<proto::Session>> probes_;
-  std::optional<Device> device_;
+  std::unique_ptr<Device> device_;
 };
 
 }  // namespace burn::router

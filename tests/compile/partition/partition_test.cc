@@ -250,6 +250,14 @@ TEST(Partition, PutsSumsThatFollowEachOtherIntoOneBucket) {
   EXPECT_THAT(buckets(w.partition(sums)), ElementsAre(1, 1, 1));
 }
 
+// Their members may fuse otherwise: what one of them would perform together another one would perform one by one.
+TEST(Partition, GivesSumsOfUnequalPartsBucketsOfTheirOwn) {
+  Written w;
+  std::vector<Ref> sums;
+  for (int k = 0; k < 3; ++k) sums.push_back(w.add(ir::Reduce{ir::ReduceFn::sum, {0}}, {w.input({1, 4}, rows(1))}));
+  EXPECT_THAT(buckets(w.partition(sums)), ElementsAre(1, 2, 3));
+}
+
 TEST(Partition, HasABucketForEachDTypeOfSumsThatTakeTurns) {
   Written w;
   std::vector<Ref> sums;
