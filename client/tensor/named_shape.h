@@ -57,6 +57,7 @@ class NamedShape {
     requires HasName<N, X>
   static Named cat(const std::vector<Named>& parts, Loc where = Loc::current()) {
     std::vector<Tensor<D, K>> tensors;
+    tensors.reserve(parts.size());
     for (const auto& part : parts) tensors.push_back(part.tensor());
     return Named{Tensor<D, K>::cat(tensors, kAt<X>, where)};
   }

@@ -35,7 +35,9 @@ class SimulatedGroup {
     bool is_gone = false;
     std::size_t may_send = ~std::size_t{0};
   };
-  Pipe& pipe(int from, int to) { return pipes_[static_cast<std::size_t>(from * size_ + to)]; }
+  Pipe& pipe(int from, int to) {
+    return pipes_[static_cast<std::size_t>(from) * static_cast<std::size_t>(size_) + static_cast<std::size_t>(to)];
+  }
   Member& member(int rank) { return members_[static_cast<std::size_t>(rank)]; }
   void end(int rank, const Status& why, const Status& told);  // with the lock
 

@@ -32,6 +32,7 @@ class Transfers : public testing::Test {
 
   std::vector<std::unique_ptr<server::Server>> workers_{[] {
     std::vector<std::unique_ptr<server::Server>> all;
+    all.reserve(3);
     for (int k = 0; k < 3; ++k) all.push_back(worker());
     return all;
   }()};

@@ -254,6 +254,7 @@ TEST(Parts, JoinedAreTheWhole) {
   for (const std::int32_t dim : {0, 1}) {
     const Layout layout{.dim = dim, .bounds = compile::partition::balanced(whole.type.shape[dim], 3)};
     std::vector<HostTensor> parts;
+    parts.reserve(3);
     for (int member = 0; member < 3; ++member) parts.push_back(part_of(whole, layout, member));
     const auto all = value_or_throw(joined(parts, whole.type, layout));
     EXPECT_EQ(values(all), values(whole));
@@ -267,6 +268,7 @@ TEST(Parts, OfAMeshJoinedAreTheWhole) {
   const Mesh mesh{.data = 2, .model = 3};
   const MeshLayout layout{Layout::split(0, {0, 1, 3}), Layout::split(1, {0, 2, 2, 4})};
   std::vector<HostTensor> parts;
+  parts.reserve(static_cast<std::size_t>(mesh.members()));
   for (int member = 0; member < mesh.members(); ++member) parts.push_back(part_of(whole, layout, mesh, member));
   EXPECT_THAT(values(parts[3]), ElementsAre(4, 5, 8, 9));
   EXPECT_EQ(values(value_or_throw(joined(parts, whole.type, layout))), values(whole));
