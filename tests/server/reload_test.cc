@@ -29,6 +29,9 @@ const std::string kRefused = "burn_reloads_total{what=\"config\",result=\"refuse
 constexpr const char* kToken = "a token for the reload test";
 
 class BurnServerReload : public testing::Test {
+ public:
+  ~BurnServerReload() override { std::filesystem::remove_all(folder_); }
+
  protected:
   BurnServerReload() {
     std::string name = "/tmp/burn-reload-XXXXXX";
@@ -36,7 +39,6 @@ class BurnServerReload : public testing::Test {
     write_tokens(kToken);
     write("session-memory = \"1M\"\nlog-level = \"info\"\n");
   }
-  ~BurnServerReload() override { std::filesystem::remove_all(folder_); }
 
   std::string path() const { return folder_ + "/server.toml"; }
   std::string token_path() const { return folder_ + "/tokens"; }
