@@ -66,7 +66,6 @@ class ProgramEmitter final : public Emitter {
   }
 
   // --- Emitter ---
-
   Target& target() override { return target_; }
   const ir::TensorType& type_of(ir::Ref ref) const override { return program_.type_of(ref); }
 
@@ -82,7 +81,6 @@ class ProgramEmitter final : public Emitter {
     const auto& type = program_.type_of(ref);
     return View{{.offset = view.offset}, type.dtype, type.shape, view.strides};
   }
-
   View read(ir::Ref ref) override {
     const auto& type = program_.type_of(ref);
     if (ref.is_input()) return input(ref, {.base = ref, .strides = ir::contiguous_strides(type.shape)}, type);
@@ -92,13 +90,11 @@ class ProgramEmitter final : public Emitter {
     result.address.offset += view.offset * static_cast<std::int64_t>(ir::size_of(type.dtype));
     return result;
   }
-
   View result(ir::Ref value) override {
     const auto& type = program_.type_of(value);
     timeline_.made[static_cast<std::size_t>(value.index())] = step_;
     return {uses_.to_write(storage(value)), type.dtype, type.shape, view_of(value).strides};
   }
-
   std::optional<View> place(ir::Ref value) override {
     const auto found = places_.find(value.index());
     if (found == places_.end() || found->second.lies_there) return std::nullopt;
@@ -110,10 +106,9 @@ class ProgramEmitter final : public Emitter {
   void set_in_place(ir::Ref value) override { in_place_values_.insert(value.index()); }
   bool is_in_place(ir::Ref ref) override {
     if (ref.is_input() || view_of(ref).base.is_input()) return false;
-    const auto base = view_of(ref).base.index();
-    const auto found = places_.find(base);
-    const bool is_here = found != places_.end() && &program_.maker_of(found->second.whole) == &node(node_);
-    return is_here && (found->second.lies_there || in_place_values_.contains(base));
+    const auto found = places_.find(view_of(ref).base.index());
+    return found != places_.end() && &program_.maker_of(found->second.whole) == &node(node_) &&
+           (found->second.lies_there || in_place_values_.contains(found->first));
   }
 
   bool lie_where(ir::Ref operand, ir::Ref result) override {
@@ -185,10 +180,9 @@ class ProgramEmitter final : public Emitter {
 
   // Whether the step puts values side by side, each by a launch of its own.
   bool is_part() const {
-    if (static_cast<std::size_t>(step_) >= plan_.steps.size()) return false;  // outputs are filled
-    const auto& step = plan_.steps[static_cast<std::size_t>(step_)];
-    return step.group == PlanStep::kSingle && step.product == PlanStep::kNone &&
-           std::holds_alternative<ir::Concat>(node(node_).op);
+    const auto at = static_cast<std::size_t>(step_);
+    return at < plan_.steps.size() && plan_.steps[at].group == PlanStep::kSingle &&
+           plan_.steps[at].product == PlanStep::kNone && std::holds_alternative<ir::Concat>(node(node_).op);
   }
 
   // Of the program's sources.
@@ -227,9 +221,9 @@ class ProgramEmitter final : public Emitter {
     if (const auto word = bound_commits_.find(value.index()); word != bound_commits_.end()) return word->second;
     if (const auto output = output_of(value); output != kNone) return uses_.to_read({Address::Base::output, output, 0});
     if (const auto place = places_.find(value.index()); place != places_.end() && place->second.lies_there) {
-      Address address = storage(place->second.whole);
-      address.offset += place->second.offset * static_cast<std::int64_t>(ir::size_of(program_.type_of(value).dtype));
-      return address;
+      const auto whole = storage(place->second.whole);
+      const auto size = static_cast<std::int64_t>(ir::size_of(program_.type_of(value).dtype));
+      return {whole.base, whole.index, whole.offset + size * place->second.offset};
     }
     auto& block = block_of_[static_cast<std::size_t>(value.index())];
     if (block == kNone) {
@@ -273,9 +267,8 @@ class ProgramEmitter final : public Emitter {
       of_base = std::max(of_base, plan_.value_last_use[v]);
     }
     for (const auto& [part, place] : places_) {  // parts before what they are in
-      if (!place.lies_there) continue;
       auto& of_whole = last[static_cast<std::size_t>(place.whole.index())];
-      of_whole = std::max(of_whole, last[static_cast<std::size_t>(part)]);
+      if (place.lies_there) of_whole = std::max(of_whole, last[static_cast<std::size_t>(part)]);
     }
     return last;
   }

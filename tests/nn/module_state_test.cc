@@ -1,5 +1,8 @@
 // What a module remembers of itself: whether it trains, and which of its parameters are frozen.
+#include "nn/module/visit.h"
+#include "store/pieces.h"
 #include "tests/nn/nn_test.h"
+#include "tests/support/temp_folder.h"
 
 namespace burn {
 namespace {
@@ -190,6 +193,24 @@ TEST(LoadRecord, TakesNumbersOfTheSameKindOnly) {
   for (const auto dtype : {DType::i64, DType::i32, DType::i8, DType::u8}) {
     EXPECT_EQ(with("counts", whole.convert_dtype(dtype)), "");
   }
+}
+
+// The last piece is shorter, and pieces end within rows.
+TEST(SourceOfATensor, ThatIsLargeIsWrittenInPieces) {
+  const test::TempFolder folder;
+  const auto is_in_pieces = [](const Record::Source& source) {
+    return source.read.target<store::ReadInPieces>() != nullptr;
+  };
+  EXPECT_FALSE(is_in_pieces(nn::source_of("small", ones(cpu()).value())));
+  const auto large = Tensor<2>::random({4097, 3001}, Distribution::uniform(0, 1), cpu());  // 47 MiB
+  std::vector<Record::Source> sources;
+  sources.push_back(nn::source_of("large", large.value()));
+  EXPECT_TRUE(is_in_pieces(sources.front()));
+  Record record;
+  record.insert_sources(std::move(sources));
+  record.save(folder / "large.safetensors");
+  const auto loaded = Record::load(folder / "large.safetensors");
+  EXPECT_TRUE(loaded.get("large").to_vec<float>() == large.into_data().to_vec<float>());
 }
 
 }  // namespace
