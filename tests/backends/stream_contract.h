@@ -24,7 +24,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ir::TensorType f32(std::int64_t n) { return {DType::f32, {n}}; }
+inline ir::TensorType f32(std::int64_t n) { return {DType::f32, {n}}; }
 
 // Programs, one node at a time.
 class Writer {

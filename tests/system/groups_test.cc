@@ -226,6 +226,7 @@ TEST_P(Groups, AMemberWhoseRunIsRefusedTellsTheOthers) {
 TEST(GroupsOfWorkers, AWorkerThatIsKilledIsNamedWithinASecond) {
   std::array<test::Worker, 3> workers;
   std::vector<std::unique_ptr<proto::Session>> sessions;
+  sessions.reserve(workers.size());
   for (auto& worker : workers) sessions.push_back(value_or_throw(net::connect(worker.url("ws"))));
   GroupMembers members(std::move(sessions));
   ASSERT_EQ(members.form().to_string(), "OK");

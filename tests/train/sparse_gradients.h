@@ -30,6 +30,7 @@ struct Words {
 
   static Words init(const Device& device, bool sparse, DType dtype = DType::f32) {
     std::vector<float> numbers;
+    numbers.reserve(static_cast<std::size_t>(kCount * kWidth));
     for (int i = 0; i < kCount * kWidth; ++i) numbers.push_back(static_cast<float>((i * 5) % 11 - 5) / 8);
     const auto table = Tensor<2>::from_data(TensorData(numbers, {kCount, kWidth}), device).cast(dtype);
     return {.table = {.weight = table, .sparse = sparse}};
@@ -86,7 +87,7 @@ inline std::vector<Batch> batches(std::size_t count) {
   }
   return result;
 }
-Batch all_rows(data::Rng& rng) { return batch_of(rng, {6, 0, 2, 4, 1, 5, 3}); }
+inline Batch all_rows(data::Rng& rng) { return batch_of(rng, {6, 0, 2, 4, 1, 5, 3}); }
 
 // What PyTorch does with the sparse gradients of SGD, SparseAdam and Adagrad, written down once more in doubles.
 struct Reference {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <functional>
 #include <optional>
-#include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,12 +10,14 @@
 #include "base/error.h"
 #include "client/tensor/linalg.h"
 #include "tests/support/error_of.h"
+#include "tests/support/present.h"
 #include "tests/support/seeded.h"
 
 namespace burn {
 namespace {
 
 using test::error_of;
+using test::present;
 using ::testing::AllOf;
 using ::testing::DoubleNear;
 using ::testing::Each;
@@ -41,13 +42,6 @@ void expect_near(const Tensor<D>& a, const Tensor<D>& b, double tolerance) {
   ASSERT_EQ(a.shape(), b.shape());
   ASSERT_EQ(a.dtype(), b.dtype());
   EXPECT_THAT(values(a), Pointwise(DoubleNear(tolerance), values(b)));
-}
-
-// What `found` holds. Throws, which fails the test, where it holds nothing.
-template <typename T>
-T present(const std::optional<T>& found) {
-  if (!found) throw std::logic_error("no gradient");
-  return *found;
 }
 
 // The gradient of sum(f(x) * w) against differences of it.
