@@ -31,6 +31,7 @@ TEST_F(SparseGradients, AndDenseOnesAreTheSameToSgd) {
 TEST_F(SparseGradients, OfAllRowsAreTheSameAsDenseOnes) {
   data::Rng rng{3};
   std::vector<Batch> all;
+  all.reserve(50);
   for (int i = 0; i < 50; ++i) all.push_back(all_rows(rng));
   expect_as_dense(optim::AdamConfig{.epsilon = 0}, all, 1e-6);
   expect_as_dense(optim::AdaGradConfig{}, all, 1e-7);
@@ -63,7 +64,7 @@ TEST_F(SparseGradients, AreRefusedWhereAStepMovesEveryRow) {
     Words model = words();
     const auto gradients = gradients_of(model, batches(1)[0]);
     const auto before = model.numbers();
-    const auto text = error_of([&] { model = optim.step(0.1, std::as_const(model), gradients); });
+    auto text = error_of([&] { model = optim.step(0.1, std::as_const(model), gradients); });
     EXPECT_EQ(model.numbers(), before);
     return text;
   };
@@ -130,7 +131,7 @@ TEST_F(SparseGradients, OfACapturedStepAreThoseOfARecordedOne) {
   Words model = words(), other = words();
   auto captured = capture(device, [&](Words& net, optim::Optimizer<Words>& optim, const Tensor<1, Int>& index,
                                       const Tensor<2>& weights, Scalar lr) {
-    const auto loss = (net.table(index) * weights).sum();
+    auto loss = (net.table(index) * weights).sum();
     net = optim.step(lr, std::move(net), GradientsParams::from_grads(loss.backward(), net));
     return loss;
   });
