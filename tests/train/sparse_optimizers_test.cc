@@ -70,7 +70,7 @@ TEST_F(SparseGradients, AreRefusedWhereAStepMovesEveryRow) {
   };
   EXPECT_THAT(message(optim::AdamConfig{.weight_decay = 0.1}),
               AllOf(HasSubstr("step: adam takes no sparse gradient of table.weight, f32[7, 3]"),
-                    HasSubstr("weight_decay"), HasSubstr("sparse_gradients_test.cc:")));
+                    HasSubstr("weight_decay"), HasSubstr("sparse_optimizers_test.cc:")));
   EXPECT_THAT(message(optim::AdamConfig{.amsgrad = true}), HasSubstr("amsgrad"));
   EXPECT_THAT(message(optim::AdamWConfig{}), HasSubstr("AdamWConfig decays every row"));
   EXPECT_THAT(message(optim::SgdConfig{.weight_decay = 0.1}), HasSubstr("weight_decay"));
