@@ -12,7 +12,6 @@
 namespace burn {
 namespace {
 
-using test::cpu;
 using Strategy = GradientCheckpointingStrategy;
 
 // gelu(x W + b), again and again.

@@ -185,7 +185,7 @@ Computed attend(const Mesh& mesh) {
   net.output.weight = device.place(net.output.weight, {0, "model"});
   const auto x = [&] {
     const BatchScope batch;
-    return numbers(device, 6 * 5, 1).reshape<3>({6, 5, 64}).batched(0);
+    return numbers(device, 30, 1).reshape<3>({6, 5, 64}).batched(0);
   }();
   const auto y = net.forward(nn::MhaInput::self_attn(x)).context;
   auto gradients = GradientsParams::from_grads((y * y).mean().backward(), net);

@@ -98,7 +98,8 @@ Value is_among_highest_by_counting(const Value& scores, const Value& target, std
   const auto is_target = index == at;
   const auto score =
       in_rows(client::reduce(ir::ReduceFn::sum, select(is_target, scores, zeros_like(scores)), {1}, site));
-  const auto is_number = scores == scores, has_number = score == score;  // NaN comes before all numbers, as in top_k
+  // NaN comes before all numbers, as in top_k. NOLINTNEXTLINE(misc-redundant-expression): false for NaN
+  const auto is_number = scores == scores, has_number = score == score;
   const auto is_higher = bool_or(scores > score, bool_and(has_number, bool_not(is_number)));
   const auto is_equal = bool_or(scores == score, bool_not(bool_or(is_number, has_number)));
   const auto is_before = bool_or(is_higher, bool_and(is_equal, index < at));

@@ -9,8 +9,6 @@
 namespace burn::testing {
 namespace {
 
-using ir::DType;
-
 compile::DeviceFacts gpu() {
   return {.multiprocessors = 4,
           .shared_bytes = 65536,

@@ -77,6 +77,7 @@ class Written {
 
 std::vector<std::string> kinds(const Partitioned& partitioned) {
   std::vector<std::string> kinds;
+  kinds.reserve(partitioned.conversions.size());
   for (const auto& conversion : partitioned.conversions) kinds.push_back(conversion.kind);
   return kinds;
 }
@@ -246,6 +247,7 @@ std::vector<std::int64_t> buckets(const Partitioned& partitioned) {
 TEST(Partition, PutsSumsThatFollowEachOtherIntoOneBucket) {
   Written w;
   std::vector<Ref> sums;
+  sums.reserve(3);
   for (int k = 0; k < 3; ++k) sums.push_back(w.add(ir::Reduce{ir::ReduceFn::sum, {0}}, {w.input({6, 4}, rows(6))}));
   EXPECT_THAT(buckets(w.partition(sums)), ElementsAre(1, 1, 1));
 }
@@ -254,6 +256,7 @@ TEST(Partition, PutsSumsThatFollowEachOtherIntoOneBucket) {
 TEST(Partition, GivesSumsOfUnequalPartsBucketsOfTheirOwn) {
   Written w;
   std::vector<Ref> sums;
+  sums.reserve(3);
   for (int k = 0; k < 3; ++k) sums.push_back(w.add(ir::Reduce{ir::ReduceFn::sum, {0}}, {w.input({1, 4}, rows(1))}));
   EXPECT_THAT(buckets(w.partition(sums)), ElementsAre(1, 2, 3));
 }
