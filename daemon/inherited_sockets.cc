@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/one_line.h"
+#include "daemon/environment.h"
 
 namespace burn::daemon {
 namespace {
@@ -24,15 +25,6 @@ struct Named {
 constexpr std::array kNames{Named{"ws", Option::ws}, Named{"grpc", Option::grpc}, Named{"unix", Option::unix_path},
                             Named{"grpc-unix", Option::grpc_unix_path}, Named{"operator", Option::operator_address}};
 
-std::string_view value_of(std::string_view name, const char* const* variables) {
-  for (; *variables; ++variables) {
-    const std::string_view variable = *variables;
-    if (variable.size() > name.size() && variable.starts_with(name) && variable[name.size()] == '=')
-      return variable.substr(name.size() + 1);
-  }
-  return {};
-}
-
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -46,13 +38,13 @@ std::vector<std::string_view> split(std::string_view text) {
 }  // namespace
 
 Result<GivenOptions> read_inherited_sockets(const char* const* variables) {
-  if (value_of("LISTEN_PID", variables) != std::to_string(::getpid())) return GivenOptions{};
-  const auto text = value_of("LISTEN_FDS", variables);
+  if (environment_value("LISTEN_PID", variables) != std::to_string(::getpid())) return GivenOptions{};
+  const auto text = environment_value("LISTEN_FDS", variables);
   const auto count = parse_number_of(OptionInfo::Kind::count, text);
   if (!count || *count > kMost) {
     return invalid_argument(fmt::format("LISTEN_FDS: a number of sockets, at most {}, not {}", kMost, quoted(text)));
   }
-  const auto names = split(value_of("LISTEN_FDNAMES", variables));
+  const auto names = split(environment_value("LISTEN_FDNAMES", variables));
   GivenOptions given;
   for (std::size_t k = 0; k < *count; ++k) {
     const auto name = k < names.size() ? names[k] : std::string_view{};

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
+#include "base/write_all.h"
+#include "daemon/environment.h"
 #include "daemon/option_source.h"
 
 namespace burn::daemon {
@@ -22,15 +24,6 @@ constexpr std::size_t kMaxBytes = 1 << 20;
 
 Status failed(std::string_view what, const std::string& path) {
   return unavailable(fmt::format("{} {}: {}", what, path, std::generic_category().message(errno)));
-}
-
-std::string variable(const char* const* environment, std::string_view name) {
-  for (; environment && *environment; ++environment) {
-    const std::string_view each{*environment};
-    if (each.starts_with(name) && each.size() > name.size() && each[name.size()] == '=')
-      return std::string{each.substr(name.size() + 1)};
-  }
-  return {};
 }
 
 std::string in_folder(const std::string& folder, const std::string& config) {
@@ -54,24 +47,15 @@ Result<std::string> read_text(const std::string& path, int more_flags) {
   }
 }
 
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const auto count = ::write(file, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return ::fsync(file) == 0;
-}
-
 // `like`: whose owner and mode it gets, or null: the process's, 0600.
 Status replace_file(const std::string& path, const std::string& text, const struct stat* like) {
   auto next = path + ".XXXXXX";
   const UniqueFd file{::mkostemp(next.data(), O_CLOEXEC)};
   if (!file) return failed("cannot write beside", path);
-  const bool is_written = (!like || (::fchown(file.get(), like->st_uid, like->st_gid) == 0 &&
-                                     ::fchmod(file.get(), like->st_mode & 07777) == 0)) &&
-                          write_all(file.get(), text) && ::rename(next.c_str(), path.c_str()) == 0;
+  const bool is_written =
+      (!like ||
+       (::fchown(file.get(), like->st_uid, like->st_gid) == 0 && ::fchmod(file.get(), like->st_mode & 07777) == 0)) &&
+      write_all(file.get(), text) && ::fsync(file.get()) == 0 && ::rename(next.c_str(), path.c_str()) == 0;
   if (is_written) return {};
   auto status = failed("cannot write", path);
   (void)::unlink(next.c_str());
@@ -81,7 +65,7 @@ Status replace_file(const std::string& path, const std::string& text, const stru
 }  // namespace
 
 std::string kept_config_path(const std::string& config, const char* const* environment) {
-  const auto folders = variable(environment, "STATE_DIRECTORY");
+  const std::string folders{environment_value("STATE_DIRECTORY", environment)};
   return folders.empty() ? config + ".previous" : in_folder(folders.substr(0, folders.find(':')), config);
 }
 

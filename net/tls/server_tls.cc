@@ -11,21 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
+
 namespace burn::net::tls {
 namespace {
 
 Status no_memory_file() {
   return unavailable("there is no file in memory for TLS: " + std::generic_category().message(errno));
-}
-
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const auto count = ::write(file, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
 }
 
 }  // namespace
