@@ -58,7 +58,7 @@ std::pair<TensorData, TensorData> batch_data(std::int64_t batch) {
 template <typename Net>
 Tensor<1> train_step(Net& net, optim::Optimizer<Net>& optim, Scalar lr, const Tensor<2>& images,
                      const Tensor<1, Int>& targets) {
-  const auto loss = nn::CrossEntropyLoss{}(net.forward(images), targets);
+  auto loss = nn::CrossEntropyLoss{}(net.forward(images), targets);
   net = optim.step(lr, std::move(net), optim::GradientsParams::from_grads(loss.backward(), net));
   return loss;
 }

@@ -87,6 +87,7 @@ std::shared_ptr<Tenant> Tenants::by_name(const std::string& name) const {
 std::vector<std::shared_ptr<Tenant>> Tenants::all() const {
   std::vector<std::shared_ptr<Tenant>> all;
   const std::lock_guard lock{mutex_};
+  all.reserve(by_name_.size());
   for (const auto& [name, tenant] : by_name_) all.push_back(tenant);
   return all;
 }

@@ -43,6 +43,7 @@ Status Tokens::reload() {
   if (path_.empty()) return {};
   BURN_TRY(const auto tokens, read_token_file(path_));
   std::vector<Digest> known;
+  known.reserve(tokens.size());
   for (const auto& token : tokens) known.push_back(digest(token));
   const std::lock_guard lock{mutex_};
   known_ = std::move(known);

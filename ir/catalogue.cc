@@ -63,6 +63,7 @@ CatalogueEntry structured_entry() {
 
 std::vector<CatalogueEntry> make_catalogue() {
   std::vector<CatalogueEntry> entries;
+  entries.reserve(static_cast<std::size_t>(pointwise_count()));
   for (int i = 0; i < pointwise_count(); ++i) entries.push_back(pointwise_entry(row(static_cast<PointwiseFn>(i))));
 #define OP(type) \
   if (!std::is_same_v<type, Pointwise>) entries.push_back(structured_entry<type>());

@@ -100,8 +100,9 @@ class ExecutedSession final : public QueuedSession {
       call.parts = performer_->receive(id, type);
     else
       call.fail(std::move(fits));
-    auto upload = call.parts->upload;
-    const auto failed = call.parts->failed;
+    const auto& parts = *call.parts;  // NOLINT(bugprone-unchecked-optional-access): both branches have set it
+    auto upload = parts.upload;
+    const auto failed = parts.failed;
     BURN_RETURN_IF_ERROR(enqueue(std::move(call)));
     BURN_RETURN_IF_ERROR(failed);
     return std::unique_ptr<Upload>{std::make_unique<UploadHandle>(std::move(upload))};

@@ -191,8 +191,9 @@ Value thresholded_relu(const Value& x, double alpha, const Site& site) { return 
 Value shrink(const Value& value, double lambda, double bias, const Site& site) {
   fail_if_empty(value, "shrink", site);
   return in_compute_dtype(value, site, [&](const Value& x) {
+    // NaN stays. NOLINTNEXTLINE(misc-redundant-expression): x == x is false for NaN
     return select(x > lambda, x - bias, select(x < -lambda, x + bias, select(x == x, 0.0, x)));
-  });  // NaN stays
+  });
 }
 
 Value glu(const Value& x, std::int64_t axis, const Site& site) {

@@ -96,12 +96,14 @@ Value least_squares_by_qr(const Value& a, const Value& b, const Site& site) {
 
 // x^n by squaring, n > 0.
 Value power(const Value& x, std::uint64_t n) {
-  std::optional<Value> result;
   Value square = x;
-  for (;; square = product(square, square)) {
-    if ((n & 1) != 0) result = result ? product(*result, square) : square;
-    if ((n >>= 1) == 0) return *result;
+  for (; (n & 1) == 0; n >>= 1) square = product(square, square);
+  Value result = square;
+  while ((n >>= 1) != 0) {
+    square = product(square, square);
+    if ((n & 1) != 0) result = product(result, square);
   }
+  return result;
 }
 
 // The first 17 terms of the series, with six products (M. S. Paterson, L. J. Stockmeyer, 1973).

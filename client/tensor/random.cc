@@ -63,7 +63,7 @@ Value uniform_floats(const Place& place, const ir::Shape& shape, const Distribut
              std::string{ir::name(dtype)},
          site);
   }
-  const Value x =
+  Value x =
       cast(scaled(random(place, ir::RandomFn::uniform, shape, drawn_as, site), high - low, low, site), dtype, site);
   if (low == 0 && high == 1 && dtype == drawn_as) return x;
   return pointwise(min, x, std::max(low, next_below(high, dtype)), site);  // what was rounded up to the upper end

@@ -31,7 +31,8 @@ inline data::MnistItem moved(const data::MnistItem& item) {
   for (int row = std::max(0, down); row < std::min(kSide, kSide + down); ++row) {
     for (int column = std::max(0, right); column < std::min(kSide, kSide + right); ++column) {
       const int from = (row - down) * kSide + column - right;
-      result.image[static_cast<std::size_t>(row * kSide + column)] = item.image[static_cast<std::size_t>(from)];
+      const int to = row * kSide + column;
+      result.image[static_cast<std::size_t>(to)] = item.image[static_cast<std::size_t>(from)];
     }
   }
   return result;

@@ -84,6 +84,7 @@ struct Critic {
   Tensor<1> slope_penalty(const Tensor<2>& real, const Tensor<2>& fake) const {
     const auto share = Tensor<2>::random({real.dim(0), 1}, Distribution::uniform(0, 1), real.device());
     const auto between = (real * share + fake * (1 - share)).detach().require_grad();
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it throws where there is no gradient
     const auto slope = between.grad(forward(between).sum().backward({.create_graph = true})).value();
     const auto beyond = linalg::vector_norm(slope, 2, 1) - 1;
     return (beyond * beyond).mean();

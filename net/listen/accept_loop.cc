@@ -150,13 +150,13 @@ void AcceptLoop::serve(UniqueFd client) {
   UniqueFd ours{::fcntl(client.get(), F_DUPFD_CLOEXEC, 0)};
   if (!ours) return;
   const int fd = ours.get();
-  keep(std::move(ours), *std::move(permit), std::move(peer));
+  keep(std::move(ours), *std::move(permit), peer);
   // That both directions are shut down is always told.
   if (!watch(fd, EPOLLIN | EPOLLET)) return forget(fd);
   reactions_.accepted(std::move(client));
 }
 
-void AcceptLoop::keep(UniqueFd ours, Permit permit, std::string peer) {
+void AcceptLoop::keep(UniqueFd ours, Permit permit, const std::string& peer) {
   const int fd = ours.get();
   const std::lock_guard lock{mutex_};
   const bool is_named = !peer.starts_with("unix");

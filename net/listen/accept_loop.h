@@ -87,7 +87,7 @@ class AcceptLoop {
   void run();
   void accept_all();
   void serve(UniqueFd client);
-  void keep(UniqueFd ours, Permit permit, std::string peer);
+  void keep(UniqueFd ours, Permit permit, const std::string& peer);
   void forget(int fd);
   bool watch(int fd, unsigned events) const;
   bool watch_again(int fd, unsigned events) const;

@@ -86,7 +86,8 @@ MhaValuesOutput MultiHeadAttention::attend(const Value& queries, const Value& ke
   }
 
   // The weights as a formula, which is computed only where its result is read.
-  const double scale = 1 / std::sqrt(static_cast<double>(d_model / n_heads));
+  const auto d_head = d_model / n_heads;
+  const double scale = 1 / std::sqrt(static_cast<double>(d_head));
   Value scores =  // [batch, heads, n, m]
       client::pointwise(Fn::mul, client::matmul(q, client::swap_dims(k, 2, 3, site), site), scale, site);
   std::optional<Value> hidden = mask;

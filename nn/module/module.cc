@@ -78,9 +78,9 @@ TensorData find_in(const Record& record, const std::vector<std::string>& paths, 
     if (data == nullptr) continue;
     if (found != nullptr &&
         (found->type() != data->type() || !std::ranges::equal(found->as_bytes(), data->as_bytes()))) {
-      throw Error(StatusCode::invalid_argument, "load_record: \"" + found_by + "\" and \"" + path +
-                                                    "\" are one parameter of " + module_name +
-                                                    ", but other numbers in the record");
+      std::string what = "load_record: \"";
+      what.append(found_by).append("\" and \"").append(path).append("\" are one parameter of ").append(module_name);
+      throw Error(StatusCode::invalid_argument, what.append(", but other numbers in the record"));
     }
     if (found != nullptr) continue;
     found = data;

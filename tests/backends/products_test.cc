@@ -13,8 +13,6 @@
 namespace burn::testing {
 namespace {
 
-using compile::Plan;
-using compile::PlanStep;
 using ir::DType;
 using ir::PointwiseFn;
 using ir::Ref;

@@ -9,7 +9,6 @@ using test::cpu;
 using test::error_of;
 using test::expect_near;
 using test::values;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

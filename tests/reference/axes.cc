@@ -33,7 +33,7 @@ T identity(ir::ReduceFn fn) {
 // NaN is the largest.
 template <typename T>
 bool is_less(T a, T b) {
-  if (b != b) return a == a;
+  if (b != b) return a == a;  // NOLINT(misc-redundant-expression): false for NaN
   return a < b;
 }
 

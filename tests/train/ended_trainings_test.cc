@@ -43,8 +43,8 @@ enum class How { left_alone, slow, killed_in_validation, terminated_in_validatio
 // What the child notes for its parent, and what it does at the moments of its training.
 class Child : public train::Callback {
  public:
-  Child(How how, std::filesystem::path folder, const std::filesystem::path& notes)
-      : how_(how), filler_(std::move(folder) / "filler"), notes_(notes, std::ios::app) {}
+  Child(How how, const std::filesystem::path& folder, const std::filesystem::path& notes)
+      : how_(how), filler_(folder / "filler"), notes_(notes, std::ios::app) {}
 
   std::string name() const override { return "Child"; }
   void start(train::Run& run) override { note("start", run); }

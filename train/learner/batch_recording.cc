@@ -31,7 +31,10 @@ void connect_loaders() {
       .detach = []() -> std::shared_ptr<void> {
         return std::make_shared<client::DetachedRecording>(client::DetachedRecording::detach());
       },
-      .adopt = [](std::shared_ptr<void> token) { std::static_pointer_cast<client::DetachedRecording>(token)->adopt(); },
+      .adopt =
+          [](const std::shared_ptr<void>& token) {
+            std::static_pointer_cast<client::DetachedRecording>(token)->adopt();
+          },
       .before_next = pace,
   });
 }

@@ -16,7 +16,6 @@
 namespace burn::optim {
 namespace {
 
-using client::current_site;
 using client::Value;
 
 constexpr const char* kKindKey = "average";
@@ -118,6 +117,7 @@ ModuleAverage::ModuleAverage(const Swa& config) : swa_(config) {
   nn::detail::check_at_least("Swa", "every", config.every, 1);
 }
 
+// NOLINTBEGIN(bugprone-unchecked-optional-access): the constructors set ema_ or swa_
 bool ModuleAverage::is_due() const {
   if (ema_) return (steps_ + 1) % ema_->every == 0;
   return steps_ >= swa_->start && (steps_ - swa_->start + 1) % swa_->every == 0;
@@ -129,6 +129,7 @@ double ModuleAverage::kept() const {
   if (swa_) return n / (n + 1);
   return std::min(ema_->decay, (1 + n) / (static_cast<double>(ema_->warmup) + n));
 }
+// NOLINTEND(bugprone-unchecked-optional-access)
 
 std::vector<double> ModuleAverage::captured_numbers(std::uint64_t, double) const {
   if (!is_due()) return {1, 0};
@@ -234,7 +235,7 @@ void ModuleAverage::list_captured(client::CaptureState& state) {
     state.word(std::bit_cast<std::uint64_t>(ema_->decay));
     state.word(static_cast<std::uint64_t>(ema_->warmup));
     state.word(static_cast<std::uint64_t>(ema_->every));
-  } else {
+  } else if (swa_) {
     state.word(static_cast<std::uint64_t>(swa_->start));
     state.word(static_cast<std::uint64_t>(swa_->every));
   }
@@ -254,6 +255,7 @@ Record ModuleAverage::to_record(const nn::ModuleWalk& module) const {
   record.metadata()[kUpdatesKey] = std::to_string(updates_);
   if (updates_ == 0) return record;
   std::vector<std::pair<std::string, const client::Value*>> means;
+  means.reserve(entries_.size());
   std::size_t k = 0, bytes = 0;
   nn::for_each_slot(module, [&](const std::string& path, Slot&) {
     const auto& mean = entries_[k++].mean;
@@ -263,10 +265,12 @@ Record ModuleAverage::to_record(const nn::ModuleWalk& module) const {
   });
   if (bytes > Record::kStagingBytes) {  // then a file of them is written without having all of them here
     std::vector<Record::Source> sources;
+    sources.reserve(means.size());
     for (const auto& [path, mean] : means) sources.push_back(nn::source_of(path, *mean));
     record.insert_sources(std::move(sources));
   } else {
     std::vector<Record::Read> reads;
+    reads.reserve(means.size());
     for (const auto& [path, mean] : means) reads.emplace_back(path, client::to_data_async(*mean));
     record.insert_reads(std::move(reads));
   }

@@ -40,6 +40,7 @@ Value step_rows(const TensorOptimizer& rule, std::span<const Value> numbers, con
   const auto rows_of = [&](const Value& all) { return client::select_rows(all, 0, index, current_site()); };
   const Value before = client::to_compute_dtype(rows_of(table), current_site());
   std::vector<Value> state_before;
+  state_before.reserve(state.size());
   for (const auto& tensor : state) state_before.push_back(rows_of(tensor));
   auto state_after = state_before;
   Value after = rule.update_rows(numbers, before, gradient.rows, state_after);

@@ -200,7 +200,8 @@ Status lower(Emitter& emit, const ir::AttentionGrad& op, const NodeInPlan& at) {
   std::vector<Address> places;
   for (int k = 0; k < 3; ++k) {
     const auto place = emit.place(at.result(k));
-    const auto found = place ? result_strides(*place, *sizes[k]) : std::nullopt;
+    if (!place) break;
+    const auto found = result_strides(*place, *sizes[k]);
     if (!found) break;
     *strides[k] = *found;
     places.push_back(place->address);

@@ -62,7 +62,8 @@ Status weight_grad_by_tiles(Emitter& emit, const ConvProblem& p, const View& x, 
   const auto parts_of = [&](std::int64_t each) {
     return divide_up(shape.batch * wide.output * divide_up(high.output, each), kThreads);
   };
-  while (rows > 4 && parts_of(rows) * channels < 4 * device_of(emit).multiprocessors()) rows = divide_up(rows, 2);
+  while (rows > 4 && parts_of(rows) * channels < std::int64_t{4} * device_of(emit).multiprocessors())
+    rows = divide_up(rows, 2);
   const auto parts = parts_of(rows);
   const bool slides = high.stride == 1 && high.dilation == 1;
   const char* type = storage_type(p.dtype);
@@ -111,7 +112,8 @@ Status conv_directly(Emitter& emit, const ConvProblem& p, const View& x, const V
   const auto places = shape.batch * shape.dim[1].output * shape.dim[2].output;
   // Places of a thread: each number of a weight that it reads is used so often. Rather fewer than too few blocks.
   std::int64_t each = p.dtype == ir::DType::f64 ? 2 : 4;
-  while (each > 1 && divide_up(places, each * kThreads) * tiles < 2 * device_of(emit).multiprocessors()) each /= 2;
+  while (each > 1 && divide_up(places, each * kThreads) * tiles < std::int64_t{2} * device_of(emit).multiprocessors())
+    each /= 2;
   const char* type = storage_type(p.dtype);
   const auto taps = shape.dim[1].kernel * shape.dim[2].kernel;
   emit.launch(

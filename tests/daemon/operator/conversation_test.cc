@@ -12,7 +12,6 @@ namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
-using testing::Not;
 using testing::StartsWith;
 
 const std::string kRequest = "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n";

@@ -17,7 +17,8 @@
 namespace burn::train::dashboard {
 namespace {
 
-// Characters beyond ASCII need a locale that has them.
+// Characters beyond ASCII need a locale that has them. NOLINTBEGIN(concurrency-mt-unsafe): the locale of the process is
+// the terminal's affair, changed only here and put back by the same thread.
 std::string use_utf8() {
   const char* before = std::setlocale(LC_CTYPE, nullptr);
   std::string kept = before != nullptr ? before : "C";
@@ -26,6 +27,7 @@ std::string use_utf8() {
   if (!is_utf8()) std::setlocale(LC_CTYPE, "C.UTF-8");
   return kept;
 }
+// NOLINTEND(concurrency-mt-unsafe)
 
 short number_of(Color color) {
   switch (color) {
@@ -65,7 +67,7 @@ struct Screen::Curses {
     }
     if (in != nullptr) std::fclose(in);
     if (out != nullptr) std::fclose(out);
-    std::setlocale(LC_CTYPE, locale_before.c_str());
+    std::setlocale(LC_CTYPE, locale_before.c_str());  // NOLINT(concurrency-mt-unsafe): as in use_utf8
   }
 
   attr_t attributes(Style style) const {

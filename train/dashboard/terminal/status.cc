@@ -37,7 +37,7 @@ std::string values_text(const RunState& run, Split split) {
 double share(double part, double whole) { return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0; }
 
 double total_share(const RunState& run) {
-  if (run.end() && run.end()->reason == events::Ended::completed) return 1;
+  if (const auto& end = run.end(); end && end->reason == events::Ended::completed) return 1;
   if (run.start().max_steps > 0)
     return share(static_cast<double>(run.step()), static_cast<double>(run.start().max_steps));
   const auto& p = run.progress();
@@ -81,8 +81,9 @@ Title title_of(const RunState& run, const Moment& moment, int width) {
   const double seconds = run.first_us() > 0 ? static_cast<double>(until - run.first_us()) / 1e6 : 0;
   Title title{fmt::format("{}  on {}", run.start().name, run.start().device),
               fmt::format("{}  {}", state_text(run), duration_text(seconds))};
-  if (!run.device_use()) return title;
-  const auto use = "  " + to_string(*run.device_use());
+  const auto& device_use = run.device_use();
+  if (!device_use) return title;
+  const auto use = "  " + to_string(*device_use);
   title.has_device_use = columns_of(title.left) + columns_of(use) + columns_of(title.right) + 4 <= width;
   if (title.has_device_use) title.left += use;
   return title;

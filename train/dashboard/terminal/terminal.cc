@@ -44,7 +44,7 @@ struct TerminalDashboard::Terminal {
 };
 
 bool terminal_is_usable() {
-  const char* term = std::getenv("TERM");
+  const char* term = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): no thread writes it
   if (term == nullptr || std::string_view{term}.empty() || std::string_view{term} == "dumb") return false;
   winsize size{};
   return !terminal_is_taken && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1 &&

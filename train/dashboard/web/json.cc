@@ -83,19 +83,20 @@ std::string run_json(std::size_t id, const BoardRun& run) {
   std::string metrics;
   for (std::size_t i = 0; i < state.metrics().size(); ++i) metrics += (i > 0 ? "," : "") + metric_json(state, i);
   const auto left = state.seconds_left();
+  const auto& use = state.device_use();
+  const auto& checkpoint = state.checkpoint();
+  const auto& progress = state.progress();
+  const auto& phases = state.phases();
   return fmt::format(
       R"({{"id":{},"name":{},"folder":{},"device":{},"deviceUse":{},"state":{},"problem":{},"canStop":{},"first":{},"last":{},"step":{},"epoch":{},"epochs":{},"maxSteps":{},"secondsLeft":{},"checkpoint":{},"progress":{},"phases":{},"messages":{},"metrics":[{}]}})",
       id, json_text(state.start().name.empty() ? run.folder.filename().string() : state.start().name),
-      json_text(run.folder.string()), json_text(state.start().device),
-      state.device_use() ? json_text(to_string(*state.device_use())) : "null", json_text(state_of(run)),
-      json_text(run.problem), static_cast<bool>(run.stop) && !state.end(), state.first_us() / 1000,
-      state.last_us() / 1000, state.step(), state.epoch(), state.start().epochs, state.start().max_steps,
-      left ? json_number(*left) : "null",
-      state.checkpoint()
-          ? fmt::format(R"({{"time":{},"step":{}}})", state.checkpoint_us() / 1000, state.checkpoint()->step)
-          : "null",
-      state.progress() ? progress_json(*state.progress()) : "null",
-      state.phases() ? phases_json(*state.phases()) : "null", messages_json(state), metrics);
+      json_text(run.folder.string()), json_text(state.start().device), use ? json_text(to_string(*use)) : "null",
+      json_text(state_of(run)), json_text(run.problem), static_cast<bool>(run.stop) && !state.end(),
+      state.first_us() / 1000, state.last_us() / 1000, state.step(), state.epoch(), state.start().epochs,
+      state.start().max_steps, left ? json_number(*left) : "null",
+      checkpoint ? fmt::format(R"({{"time":{},"step":{}}})", state.checkpoint_us() / 1000, checkpoint->step) : "null",
+      progress ? progress_json(*progress) : "null", phases ? phases_json(*phases) : "null", messages_json(state),
+      metrics);
 }
 
 std::string part_json(std::size_t run, const std::string& metric, Split split, bool by_epoch, const Series& series,
