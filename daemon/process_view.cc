@@ -210,6 +210,21 @@ void ProcessView::report_tenants(Report& report) const {
   }
 }
 
+void ProcessView::report_sessions(Report& report) const {
+  auto& table = report.tables.emplace_back(
+      Report::Table{.name = "sessions",
+                    .columns = {"name", "tenant", "device", "connected", "age_seconds", "resumes", "runs",
+                                "busy_seconds", "memory_in_use_bytes", "memory_peak_bytes"},
+                    .rows = {}});
+  for (const auto& view : service_->session_views()) {
+    if (table.rows.size() == kMaxSessions) break;
+    const auto& usage = view.stats.session;
+    table.rows.push_back({view.name, view.tenant, view.device, view.is_connected,
+                          std::chrono::duration<double>(view.age).count(), view.resumes, usage.runs, usage.busy_seconds,
+                          usage.memory_in_use, usage.memory_peak});
+  }
+}
+
 Report ProcessView::report() const {
   const std::lock_guard lock{mutex_};
   const auto why_not = !service_ ? why_not_started() : why_not_ready();
@@ -231,6 +246,7 @@ Report ProcessView::report() const {
                                      leases.resumes, leases.duplicates}}});
   host_->report(report);
   report_tenants(report);
+  report_sessions(report);
   return report;
 }
 

@@ -1,6 +1,7 @@
 // What the operator's port shows of a daemon's process: of its service and its host, once they are there.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -17,6 +18,8 @@ class ProcessView final : public OperatorSource {
  public:
   // `title`: "burn-server 0.1.0". `drain`: has the process end; must not block.
   ProcessView(std::string title, std::function<void()> drain) : title_(std::move(title)), drain_(std::move(drain)) {}
+
+  static constexpr std::size_t kMaxSessions = 1000;  // that a report lists, those with the most memory
 
   // They are shown from now on, until detach() has returned.
   void attach(Service& service, Host& host);
@@ -40,6 +43,7 @@ class ProcessView final : public OperatorSource {
   void collect_clients(Samples& samples) const;
   void collect_security(Samples& samples) const;
   void report_tenants(Report& report) const;
+  void report_sessions(Report& report) const;
 
   const std::string title_;
   const std::function<void()> drain_;

@@ -1,6 +1,8 @@
 #include "daemon/service.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <string_view>
 #include <utility>
@@ -195,6 +197,36 @@ Status Service::close_session(std::string_view name) {
     return {};
   }
   return not_found("no session " + std::string{name} + " has a connection");
+}
+
+std::vector<SessionView> Service::session_views() const {
+  const auto now = net::ServedConversation::Clock::now();
+  std::map<std::string_view, SessionView> by_name;  // a client that comes back may have two connections for a moment
+  const auto add = [&](const net::ServedConversation& conversation, bool is_connected) {
+    const auto& terms = conversation.terms();
+    if (conversation.is_over() || by_name.contains(terms.name)) return;
+    const auto counts = conversation.counts();
+    const auto& devices = conversation.info().devices;
+    by_name.emplace(terms.name, SessionView{.name = terms.name,
+                                            .tenant = terms.tenant,
+                                            .device = devices.empty() ? std::string{} : devices.front(),
+                                            .is_connected = is_connected,
+                                            .age = now - conversation.since(),
+                                            .resumes = counts.resumes,
+                                            .stats = counts.session});
+  };
+  const auto connections = parts_->acceptor.open();  // keep the names while these are used
+  const auto leased = host_->leases().all();
+  for (const auto& connection : connections) {
+    if (connection->is_welcome()) add(connection->conversation(), !connection->conversation().lost_at());
+  }
+  for (const auto& conversation : leased) add(*conversation, !conversation->lost_at());
+  std::vector<SessionView> views;
+  views.reserve(by_name.size());
+  for (auto& [name, view] : by_name) views.push_back(std::move(view));
+  std::ranges::stable_sort(views, std::greater{},
+                           [](const SessionView& view) { return view.stats.session.memory_in_use; });
+  return views;
 }
 
 void Service::end_sessions_of_gone_tenants() {

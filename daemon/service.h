@@ -22,6 +22,15 @@
 
 namespace burn::daemon {
 
+// A session as an operator sees it.
+struct SessionView {
+  std::string name, tenant, device;
+  bool is_connected = false;  // else it waits for its client within its lease
+  std::chrono::steady_clock::duration age{0};
+  std::uint64_t resumes = 0;
+  proto::SessionStats stats;
+};
+
 enum class Transport : std::uint8_t { websocket, grpc, unix_socket, grpc_unix };
 inline constexpr std::size_t kTransports = 4;
 
@@ -62,6 +71,8 @@ class Service {
   Status reload_certificate();
   // Ends a session that has a connection; its client is told that an operator did. Errors: NOT_FOUND.
   Status close_session(std::string_view name);
+  // Sessions that are not over, those with the most memory first.
+  std::vector<SessionView> session_views() const;
   struct Reloads {
     std::atomic<std::uint64_t> credentials = 0, credentials_refused = 0, certificate = 0, certificate_refused = 0;
     std::atomic<std::uint64_t> config = 0, config_refused = 0;

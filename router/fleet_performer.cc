@@ -63,6 +63,7 @@ CoreOptions core_options(const FleetOptions& options, ChargePrograms charge) {
 FleetPerformer::FleetPerformer(FleetOptions options)
     : quotas_(options.quotas),
       group_timeout_(options.group_timeout),
+      times_(options.times),
       home_(static_cast<int>(options.home)),
       members_(std::move(options.members), std::move(options.names), options.mesh),
       account_(options.account),
@@ -160,7 +161,11 @@ void FleetPerformer::run(const proto::Run& run) {
     if (const auto status = widen(); !status.ok()) refused_.add(calls_, std::make_shared<const Status>(status));
   }
   if (core_.is_wide() && has_failed_.exchange(false)) restore_group();
-  finish_call(core_.run(run, outbox_));
+  const auto rewritten = core_.variants_made();
+  const auto start = std::chrono::steady_clock::now();
+  auto refused = core_.run(run, outbox_);
+  if (core_.variants_made() != rewritten) times_->rewrite.add(std::chrono::steady_clock::now() - start);
+  finish_call(std::move(refused));
   if (checks_every_ > 0 && runs_ % checks_every_ == 0) check_replicas(run);
 }
 
@@ -169,10 +174,18 @@ void FleetPerformer::run(const proto::Run& run) {
 void FleetPerformer::restore_group() {
   if (members_.groups_stand(group_timeout_)) return;
   std::ranges::move(members_.settle(), std::back_inserter(carried_));
-  if (auto status = members_.form_groups(group_timeout_); !status.ok()) {
+  if (auto status = form_groups(times_->new_group); !status.ok()) {
     has_failed_ = true;
-    carried_.push_back(status.with_context("the workers do not connect to each other"));
+    carried_.push_back(std::move(status));
   }
+}
+
+Status FleetPerformer::form_groups(serving::DurationHistogram& times) {
+  const auto start = std::chrono::steady_clock::now();
+  auto formed = members_.form_groups(group_timeout_);
+  if (!formed.ok()) return formed.with_context("the workers do not connect to each other");
+  times.add(std::chrono::steady_clock::now() - start);
+  return {};
 }
 
 void FleetPerformer::write(WriteCall& call) {
@@ -195,7 +208,7 @@ void FleetPerformer::write(WriteCall& call) {
 // For the first mark; of a fleet of one there is nothing to be done.
 Status FleetPerformer::widen() {
   if (core_.is_wide() || members_.count() == 1) return {};
-  BURN_RETURN_IF_ERROR(members_.form_groups(group_timeout_).with_context("the workers do not connect to each other"));
+  BURN_RETURN_IF_ERROR(form_groups(times_->first_group));
   return core_.widen(outbox_);
 }
 

@@ -44,6 +44,7 @@ class FleetPerformer final : public serving::CallPerformer {
   void sync(serving::SyncCall& call);
   Status widen();
   void restore_group();
+  Status form_groups(serving::DurationHistogram& times);
   void finish_call(Failure refused);  // what is to be sent is sent; a refusal is noted
   void check_replicas(const proto::Run& run);
   void refuse(serving::Call& call, const Status& why);
@@ -54,6 +55,7 @@ class FleetPerformer final : public serving::CallPerformer {
   proto::SessionInfo info_;
   const serving::Quotas quotas_;
   const std::chrono::milliseconds group_timeout_;
+  const std::shared_ptr<FleetTimes> times_;
   const int home_;  // the member on which the session lives until a batch comes
   Members members_;
   const std::shared_ptr<serving::HostAccount> account_;  // outlives the budget

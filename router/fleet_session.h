@@ -8,6 +8,7 @@
 
 #include "compile/partition/layout.h"
 #include "proto/served_session.h"
+#include "router/fleet_times.h"
 #include "serving/budget.h"
 #include "serving/quotas.h"
 
@@ -21,7 +22,8 @@ struct FleetOptions {
   std::size_t home = 0;                                  // the member on which the session lives until a batch comes
   serving::Quotas quotas;
   std::shared_ptr<serving::HostAccount> account = nullptr;  // of all sessions' calls and programs; null: none
-  std::chrono::milliseconds group_timeout{10'000};          // for the workers to connect to each other
+  std::shared_ptr<FleetTimes> times = std::make_shared<FleetTimes>();  // of all sessions
+  std::chrono::milliseconds group_timeout{10'000};                     // for the workers to connect to each other
 };
 
 // Requires: as many members as the mesh has, at least one, and a name for each.

@@ -9,11 +9,11 @@
 #include "base/machine.h"
 #include "base/one_line.h"
 #include "daemon/log.h"
+#include "daemon/operator/histogram_sample.h"
 #include "daemon/status_session.h"
 #include "ir/catalogue.h"
 #include "ir/ops/collectives.h"
 #include "router/fleet_session.h"
-#include "router/host_memory.h"
 #include "router/pass_through.h"
 #include "router/version.h"
 
@@ -99,6 +99,10 @@ void RouterHost::collect(daemon::Samples& samples) const {
   }
   samples.add(daemon::Metric::router_members, static_cast<double>(members_.size() - lost), {"connected"});
   samples.add(daemon::Metric::router_members, static_cast<double>(lost), {"lost"});
+  samples.add(daemon::Metric::router_kept, static_cast<double>(memory_->taken()));
+  samples.add(daemon::Metric::router_regroup_seconds, daemon::histogram_sample(times_->first_group), {"first"});
+  samples.add(daemon::Metric::router_regroup_seconds, daemon::histogram_sample(times_->new_group), {"failed_run"});
+  samples.add(daemon::Metric::router_rewrite_seconds, daemon::histogram_sample(times_->rewrite));
 }
 
 void RouterHost::report(daemon::Report& report) const {
@@ -183,6 +187,7 @@ std::unique_ptr<proto::ServedSession> RouterHost::open_fleet() const {
   }
   FleetOptions options{.mesh = mesh_};
   options.account = memory_;
+  options.times = times_;
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const auto& member = members_[k];
     if (auto health = member->health(); !health.ok()) return daemon::make_refused_session(std::move(health));

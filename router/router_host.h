@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "daemon/host.h"
+#include "router/fleet_times.h"
+#include "router/host_memory.h"
 #include "router/member.h"
 #include "serving/budget.h"
 
@@ -48,7 +50,8 @@ class RouterHost final : public daemon::Host {
 
   const Members members_;
   const compile::partition::Mesh mesh_;
-  const std::shared_ptr<serving::HostAccount> memory_;  // of sessions on all workers
+  const std::shared_ptr<HostMemory> memory_;  // of sessions on all workers
+  const std::shared_ptr<FleetTimes> times_ = std::make_shared<FleetTimes>();
   std::vector<std::string> devices_;
   std::atomic<std::size_t> turn_ = 0;  // of members with the same load
 

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "backends/apart.h"
+#include "backends/graph_counts.h"
 #include "daemon/log.h"
+#include "daemon/operator/histogram_sample.h"
 #include "daemon/status_session.h"
 #include "session/session_info.h"
 
@@ -23,16 +25,26 @@ double number(std::uint64_t count) { return static_cast<double>(count); }
 std::uint64_t idle_bytes(const session::Worker::Stats& stats) {
   return std::max(stats.memory_reserved, stats.memory_in_use) - stats.memory_in_use;
 }
-daemon::HistogramSample histogram(const serving::DurationHistogram& times) {
-  const auto counted = times.counts();
-  daemon::HistogramSample sample{.bounds = {},
-                                 .counts = {counted.counts.begin(), counted.counts.end()},
-                                 .sum = std::chrono::duration<double>(counted.sum).count()};
-  for (const auto bound : serving::DurationCounts::kBounds)
-    sample.bounds.push_back(std::chrono::duration<double>(bound).count());
-  return sample;
-}
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+void collect_graphs(daemon::Samples& samples, session::Worker& worker, std::string_view device) {
+  const auto* graphs = dynamic_cast<const backends::CountsGraphs*>(&worker.backend());
+  if (!graphs) return;
+  const auto counts = graphs->graph_counts();
+  samples.add(Metric::graph_captures, number(counts.captures), {device});
+  samples.add(Metric::graph_launches, number(counts.launches), {device});
+}
+
+void collect_collectives(daemon::Samples& samples, session::Worker& worker, std::string_view device) {
+  using session::CollectiveCounters;
+  for (std::size_t k = 0; k < CollectiveCounters::kOps.size(); ++k) {
+    const auto counts = worker.collectives().counts(k);
+    const auto op = CollectiveCounters::kOps[k];
+    samples.add(Metric::collectives, number(counts.number), {device, op});
+    samples.add(Metric::collective_bytes, number(counts.bytes), {device, op});
+    samples.add(Metric::collective_seconds, seconds(counts.time), {device, op});
+  }
+}
 
 }  // namespace
 
@@ -134,14 +146,18 @@ void WorkerHost::collect(daemon::Samples& samples) const {
     samples.add(Metric::device_sessions, number(stats.sessions), {device});
     samples.add(Metric::device_busy, seconds(stats.busy), {device});
     samples.add(Metric::runs, number(stats.runs), {device});
-    samples.add(Metric::run_queue_seconds, histogram(workers_[k]->run_times().queue), {device});
-    samples.add(Metric::run_seconds, histogram(workers_[k]->run_times().run), {device});
+    samples.add(Metric::run_queue_seconds, daemon::histogram_sample(workers_[k]->run_times().queue), {device});
+    samples.add(Metric::run_seconds, daemon::histogram_sample(workers_[k]->run_times().run), {device});
     samples.add(Metric::runs_interrupted, number(stats.runs_interrupted), {device});
     samples.add(Metric::programs_refused, number(stats.programs_refused), {device});
     samples.add(Metric::plan_cache_lookups, number(stats.plan_hits), {device, "hit"});
     samples.add(Metric::plan_cache_lookups, number(stats.plan_misses), {device, "miss"});
+    samples.add(Metric::plan_cache_evictions, number(stats.plan_evictions), {device});
+    samples.add(Metric::compile_seconds, daemon::histogram_sample(workers_[k]->run_times().compile), {device});
     samples.add(Metric::plan_cache_plans, number(stats.plans), {device});
     samples.add(Metric::plan_cache_bytes, number(stats.plan_bytes), {device});
+    collect_graphs(samples, *workers_[k], device);
+    collect_collectives(samples, *workers_[k], device);
     samples.add(Metric::device_memory, number(stats.memory_in_use), {device, "tensors"});
     samples.add(Metric::device_memory, number(idle_bytes(stats)), {device, "idle"});
     samples.add(Metric::device_memory, number(stats.host_bytes), {device, "host"});
@@ -161,6 +177,20 @@ void WorkerHost::report(daemon::Report& report) const {
     table.rows.push_back({std::string{worker->backend().name()}, worker->backend().health().message(), stats.sessions,
                           stats.runs, stats.runs_interrupted, seconds(stats.busy), stats.plans, stats.plan_bytes,
                           stats.memory_in_use, idle_bytes(stats), stats.memory_peak, stats.memory_limit});
+  }
+  report.tables.push_back(std::move(table));
+  report_programs(report);
+}
+
+void WorkerHost::report_programs(daemon::Report& report) const {
+  daemon::Report::Table table{.name = "programs",
+                              .columns = {"device", "hash", "first_op", "nodes", "runs", "run_seconds", "plan_bytes"},
+                              .rows = {}};
+  for (std::size_t k = 0; k < workers_.size(); ++k) {
+    for (const auto& plan : workers_[k]->dearest_plans(kDearestPrograms)) {
+      table.rows.push_back(
+          {labels_[k], plan.hash, plan.first_op, plan.nodes, plan.runs, seconds(plan.time), plan.bytes});
+    }
   }
   report.tables.push_back(std::move(table));
 }

@@ -21,6 +21,8 @@ class WorkerHost final : public daemon::Host {
              std::shared_ptr<daemon::AdmissionControl> admission = std::make_shared<daemon::AdmissionControl>(),
              std::string collective_address = session::kLoopback);
 
+  static constexpr std::size_t kDearestPrograms = 50;  // of each device, in the report
+
   const Workers& workers() const { return workers_; }
 
   const std::vector<std::string>& devices() const override { return devices_; }
@@ -36,6 +38,7 @@ class WorkerHost final : public daemon::Host {
 
  private:
   void log_left_behind();
+  void report_programs(daemon::Report& report) const;
   session::Quotas quotas() const;
   session::Quotas quotas_of(const net::Identity& identity) const;
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello, const session::Quotas& quotas);

@@ -22,10 +22,13 @@ FairGate::Place::~Place() {
 }
 
 FairGate::Turn::Turn(Turn&& other) noexcept
-    : gate_(std::exchange(other.gate_, nullptr)), claim_(other.claim_), begin_(other.begin_) {}
+    : gate_(std::exchange(other.gate_, nullptr)),
+      claim_(other.claim_),
+      begin_(other.begin_),
+      expected_(other.expected_) {}
 
 FairGate::Turn::~Turn() {
-  if (gate_) gate_->end(*claim_, Clock::now() - begin_);
+  if (gate_) gate_->end(*claim_, Clock::now() - begin_, expected_);
 }
 
 void FairGate::join(Place& place) {
@@ -65,9 +68,10 @@ FairGate::Turn FairGate::enter(const Place& place, SessionSignal& signal, bool w
         return turn;  // the session is over
       }
     }
+    turn.expected_ = waiter.expected;
   } else {
     const std::lock_guard lock{mutex_};
-    begin(*place.claim_, std::max(now_, place.claim_->finish));
+    turn.expected_ = begin(*place.claim_, std::max(now_, place.claim_->finish));
   }
   turn.gate_ = this;
   turn.begin_ = Clock::now();
@@ -83,31 +87,33 @@ std::list<FairGate::Waiter*>::iterator FairGate::first() {
 
 bool FairGate::may_run(const Claim& claim) const { return turns_ == 0 || holder_ == &claim; }
 
-void FairGate::begin(Claim& claim, double start) {
+// Of runs that asked together and begin together all have the same start: each is charged behind the one before.
+double FairGate::begin(Claim& claim, double start) {
   now_ = std::max(now_, start);
-  claim.finish = start + claim.expected / std::max(claim.tenant.weight(), 1U);
+  claim.finish = std::max(claim.finish, start) + claim.expected / std::max(claim.tenant.weight(), 1U);
   holder_ = &claim;
   ++claim.running;
   ++turns_;
+  return claim.expected;
 }
 
 void FairGate::call_next() {
   for (auto next = first(); next != waiting_.end() && may_run(*(*next)->claim); next = first()) {
     Waiter& waiter = **next;
     waiting_.erase(next);
-    begin(*waiter.claim, waiter.start);
+    waiter.expected = begin(*waiter.claim, waiter.start);
     SessionSignal& signal = *waiter.signal;  // the waiter may be gone as soon as it has its turn
     waiter.has_turn = true;
     signal.notify();
   }
 }
 
-void FairGate::end(Claim& claim, Clock::duration taken) {
+void FairGate::end(Claim& claim, Clock::duration taken, double expected) {
   const double seconds = Seconds{taken}.count();
   claim.tenant.count_device(taken);
   const std::lock_guard lock{mutex_};
   const double weight = std::max(claim.tenant.weight(), 1U);
-  claim.finish += (seconds - claim.expected) / weight;
+  claim.finish += (seconds - expected) / weight;
   claim.expected += (seconds - claim.expected) / 4;
   --claim.running;
   --turns_;

@@ -53,6 +53,7 @@ class FairGate {
     FairGate* gate_ = nullptr;  // null: nothing is held
     Claim* claim_ = nullptr;
     Clock::time_point begin_;
+    double expected_ = 0;  // seconds, by which the tenant was charged at the beginning
   };
 
   // Waits for the place's turn, or until the session closes: then nothing is held. `waits`: false for a run that is not
@@ -75,15 +76,17 @@ class FairGate {
     Claim* claim = nullptr;
     SessionSignal* signal = nullptr;
     TenantClass priority = TenantClass::normal;
-    double start = 0;  // virtual
+    double start = 0;     // virtual
+    double expected = 0;  // seconds, once it has its turn
     std::atomic<bool> has_turn = false;
   };
 
   void join(Place& place);
   void leave(Place& place);
-  void end(Claim& claim, Clock::duration taken);
+  void end(Claim& claim, Clock::duration taken, double expected);
   // The following require the lock.
-  void begin(Claim& claim, double start);
+  // Charges the tenant for the run as it is expected to be. Returns the seconds of that, which end() corrects.
+  double begin(Claim& claim, double start);
   void call_next();
   std::list<Waiter*>::iterator first();
   bool may_run(const Claim& claim) const;

@@ -141,7 +141,8 @@ void SessionGroups::form(const std::shared_ptr<Group>& group, const std::vector<
     BURN_TRY(auto collective, backend_.join_group(group->links, deadline - std::min(spent, deadline)));
     const std::lock_guard lock{mutex_};
     BURN_RETURN_IF_ERROR(group->failed);
-    group->collective = std::move(collective);
+    const bool is_of_host = collective == group->links;
+    group->collective = is_of_host ? make_timed(std::move(collective), counters_) : std::move(collective);
     return {};
   });
   std::vector<proto::Session::SyncCallback> waiting;

@@ -14,6 +14,7 @@
 #include "backends/collective/collective.h"
 #include "backends/collective/meeting.h"
 #include "proto/session.h"
+#include "session/collective_counters.h"
 
 namespace burn::session {
 
@@ -24,9 +25,10 @@ class SessionGroups final : public backends::Groups {
   static constexpr std::size_t kMaxForming = 8;  // threads that form groups, also of epochs that are over
 
   // `backend` outlives the groups; `host`: the address in digits at which other members reach this process; `session`:
-  // of the CallbackScope of callbacks.
-  SessionGroups(backends::Backend& backend, std::string host, const void* session)
-      : backend_(backend), host_(std::move(host)), session_(session) {}
+  // of the CallbackScope of callbacks. `counters`, which outlives them, gets the time of collectives that the host
+  // performs.
+  SessionGroups(backends::Backend& backend, std::string host, const void* session, CollectiveCounters& counters)
+      : backend_(backend), host_(std::move(host)), session_(session), counters_(counters) {}
   ~SessionGroups() override { close(); }
 
   // proto::Session's; open() calls back from its thread.
@@ -67,6 +69,7 @@ class SessionGroups final : public backends::Groups {
   backends::Backend& backend_;
   const std::string host_;
   const void* const session_;
+  CollectiveCounters& counters_;
   mutable std::mutex mutex_;
   std::condition_variable formed_;
   std::map<std::uint32_t, std::shared_ptr<Group>> groups_;

@@ -35,7 +35,7 @@ class DevicePerformer final : public serving::CallPerformer {
         budget_(std::make_shared<Budget>(std::min(quotas.tensor_bytes, worker_->backend().limits().memory_bytes),
                                          &account_, quotas.tenant)),
         stream_(worker_->backend(), signal_, static_cast<const CallPerformer*>(this)),
-        groups_(worker_->backend(), collective_host, static_cast<const CallPerformer*>(this)),
+        groups_(worker_->backend(), collective_host, static_cast<const CallPerformer*>(this), worker_->collectives()),
         state_(worker_, quotas, budget_, stream_, groups_) {
     worker_->count_session(+1);
     // A device that works on its own has its own order of what it was given.

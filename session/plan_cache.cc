@@ -1,6 +1,8 @@
 #include "session/plan_cache.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -97,6 +99,7 @@ std::vector<PlanPtr> PlanCache::drop_oldest(const Plan* spared, const IsAbove& i
     dropped.push_back(std::move(entry->second.plan));
     entries_.erase(entry);
   }
+  evictions_ += dropped.size();
   return dropped;
 }
 
@@ -107,9 +110,35 @@ std::size_t PlanCache::trim(std::size_t keep) {
   return bytes_;
 }
 
+std::vector<Worker::PlanUse> PlanCache::dearest(std::size_t most) const {
+  std::vector<Entry> kept;
+  {
+    const std::lock_guard lock{mutex_};
+    for (const auto& [key, entry] : entries_) {
+      if (entry.plan) kept.push_back(entry);
+    }
+  }
+  std::vector<Worker::PlanUse> uses;
+  uses.reserve(kept.size());
+  for (const auto& entry : kept) {
+    const auto& nodes = entry.program->nodes;
+    uses.push_back({.hash = ir::to_string(entry.program->hash),
+                    .first_op = nodes.empty() ? std::string{} : std::string{ir::name(nodes.front().op)},
+                    .nodes = nodes.size(),
+                    .runs = entry.plan->runs(),
+                    .bytes = entry.bytes,
+                    .time = entry.plan->time()});
+  }
+  most = std::min(most, uses.size());
+  std::ranges::partial_sort(uses, uses.begin() + static_cast<std::ptrdiff_t>(most), std::greater{},
+                            &Worker::PlanUse::time);
+  uses.resize(most);
+  return uses;
+}
+
 PlanCache::Stats PlanCache::stats() const {
   const std::lock_guard lock{mutex_};
-  return {entries_.size(), bytes_, hits_, misses_};
+  return {entries_.size(), bytes_, hits_, misses_, evictions_};
 }
 
 }  // namespace burn::session

@@ -34,10 +34,17 @@ class Plan final : public serving::Compiled {
     return Clock::time_point{Clock::duration{last_used_.load(std::memory_order_relaxed)}};
   }
   void mark_used(Clock::time_point now) { last_used_.store(now.time_since_epoch().count(), std::memory_order_relaxed); }
+  void count_run(Clock::duration time) {
+    runs_.fetch_add(1, std::memory_order_relaxed);
+    time_.fetch_add(time.count(), std::memory_order_relaxed);
+  }
+  std::uint64_t runs() const { return runs_.load(std::memory_order_relaxed); }
+  std::chrono::nanoseconds time() const { return Clock::duration{time_.load(std::memory_order_relaxed)}; }
 
  private:
   const std::shared_ptr<backends::Executable> executable_;  // also of runs that are under way
-  std::atomic<Clock::rep> last_used_ = 0;
+  std::atomic<Clock::rep> last_used_ = 0, time_ = 0;
+  std::atomic<std::uint64_t> runs_ = 0;
 };
 using PlanPtr = std::shared_ptr<Plan>;
 
@@ -50,7 +57,7 @@ inline PlanPtr plan_of(std::shared_ptr<serving::Compiled> prepared) {
 class PlanCache {
  public:
   struct Stats {
-    std::uint64_t plans = 0, bytes = 0, hits = 0, misses = 0;
+    std::uint64_t plans = 0, bytes = 0, hits = 0, misses = 0, evictions = 0;
   };
   using Compile = std::function<Result<std::unique_ptr<backends::Executable>>()>;
 
@@ -66,6 +73,7 @@ class PlanCache {
   std::size_t trim(std::size_t keep);
 
   Stats stats() const;
+  std::vector<Worker::PlanUse> dearest(std::size_t most) const;  // as Worker::dearest_plans()
 
  private:
   struct Entry {
@@ -94,7 +102,7 @@ class PlanCache {
   mutable std::mutex mutex_;
   Entries entries_;
   std::size_t bytes_ = 0;
-  std::uint64_t hits_ = 0, misses_ = 0;
+  std::uint64_t hits_ = 0, misses_ = 0, evictions_ = 0;
 };
 
 }  // namespace burn::session

@@ -94,6 +94,7 @@ class SessionState {
   void end_groups(const SessionProgram* program, const Status& why);
   void count_if_interrupted(const Status& status);
   void count_busy(std::chrono::nanoseconds time);
+  void count_collectives(const ir::Program& program);
   backends::BufferPtr buffer_of(Tensor& tensor);
   Status fill(Tensor& tensor);  // with its number, if it is one
   Result<Tensor> make(proto::TensorId id, const proto::HostTensor& tensor);

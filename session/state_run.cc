@@ -152,6 +152,8 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
   worker_->count_run();
   auto result = stream_.run((*plan)->executable(), std::move(args), !program.kept.empty());
   if (!result.ok()) return here(result.status());
+  (*plan)->count_run(Clock::now() - now);
+  if (ir.effect_count > 0) count_collectives(ir);
   if (result->outputs.size() != ir.outputs.size()) return here(internal_error("the backend lost an output"));
   if (!result->stopped.ok()) {
     count_if_interrupted(result->stopped);
@@ -163,6 +165,13 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
   }
   keep_outputs(run, ir, std::move(charge->memory), *std::move(result));
   return {};
+}
+
+void SessionState::count_collectives(const ir::Program& program) {
+  for (const auto& node : program.nodes) {
+    if (ir::is_collective(node.op))
+      worker_->collectives().count(node.op, program.type_of(program.operands_of(node).front()).num_bytes());
+  }
 }
 
 Result<Budget::Share> SessionState::take_memory(const proto::Run& run, const ir::Program& program,

@@ -30,8 +30,11 @@ class DeviceWorker final : public Worker {
 
   Result<PlanPtr> compile(const std::shared_ptr<const ir::Program>& program) override {
     return plans_.get(program, [&]() -> Result<std::unique_ptr<backends::Executable>> {
+      const auto start = std::chrono::steady_clock::now();
       BURN_TRY(auto supported, compile::decompose(program, backends::supports_of(*backend_)));
-      return backend_->compile(std::move(supported));
+      auto compiled = backend_->compile(std::move(supported));
+      run_times_.compile.add(std::chrono::steady_clock::now() - start);
+      return compiled;
     });
   }
 
@@ -42,6 +45,7 @@ class DeviceWorker final : public Worker {
             .plan_bytes = plans.bytes,
             .plan_hits = plans.hits,
             .plan_misses = plans.misses,
+            .plan_evictions = plans.evictions,
             .runs = runs_,
             .sessions = housekeeper_.sessions(),
             .memory_limit = backend_->limits().memory_bytes,
@@ -56,6 +60,8 @@ class DeviceWorker final : public Worker {
             .programs_refused = refused_};
   }
   const RunTimes& run_times() const override { return run_times_; }
+  std::vector<PlanUse> dearest_plans(std::size_t most) const override { return plans_.dearest(most); }
+  CollectiveCounters& collectives() override { return collectives_; }
   serving::FairGate& gate() override { return gate_; }
   void count_session(int change) override { housekeeper_.count_session(change); }
   void count_run() override { runs_.fetch_add(1, std::memory_order_relaxed); }
@@ -72,6 +78,7 @@ class DeviceWorker final : public Worker {
   PlanCache plans_;
   serving::FairGate gate_;
   RunTimes run_times_;
+  CollectiveCounters collectives_;
   std::atomic<std::uint64_t> runs_ = 0, interrupted_ = 0, refused_ = 0;
   std::atomic<std::chrono::nanoseconds::rep> busy_ = 0;
   Housekeeper housekeeper_;

@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "backends/backend.h"
 #include "base/status.h"
 #include "serving/duration_histogram.h"
 #include "serving/fair_gate.h"
+#include "session/collective_counters.h"
 #include "session/housekeeper.h"
 
 namespace burn::session {
@@ -38,7 +41,7 @@ class Worker {
   virtual Result<std::shared_ptr<Plan>> compile(const std::shared_ptr<const ir::Program>& program) = 0;
 
   struct Stats {
-    std::uint64_t plans = 0, plan_bytes = 0, plan_hits = 0, plan_misses = 0;
+    std::uint64_t plans = 0, plan_bytes = 0, plan_hits = 0, plan_misses = 0, plan_evictions = 0;
     std::uint64_t runs = 0, sessions = 0;
     // Of the device, all sessions' buffers.
     std::uint64_t memory_limit = 0, memory_in_use = 0, memory_reserved = 0, memory_peak = 0;
@@ -51,11 +54,22 @@ class Worker {
   };
   virtual Stats stats() const = 0;
   // Of runs: how long they waited from when their call had come to their beginning, and how long they took from there,
-  // on devices that work on their own to be launched.
+  // on devices that work on their own to be launched. And how long programs took to compile that were not in the cache.
   struct RunTimes {
-    serving::DurationHistogram queue, run;
+    serving::DurationHistogram queue, run, compile;
   };
   virtual const RunTimes& run_times() const = 0;
+  // Of a compiled program that is kept. `first_op`: the name of its first node's op; empty: it has no node.
+  struct PlanUse {
+    std::string hash, first_op;
+    std::uint64_t nodes = 0, runs = 0, bytes = 0;
+    std::chrono::nanoseconds time{0};  // of its runs, on devices that work on their own to be launched
+  };
+  // The `most` whose runs took the longest, those first.
+  virtual std::vector<PlanUse> dearest_plans(std::size_t most) const = 0;
+
+  // Of the sessions' runs.
+  virtual CollectiveCounters& collectives() = 0;
 
   // For sessions: where their runs wait for their turn among tenants'.
   virtual serving::FairGate& gate() = 0;

@@ -59,7 +59,8 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
   void dispose();
 
   bool is_welcome() const { return is_welcome_; }  // the handshake is done
-  // Its session, and the tenant of that. Requires: is_welcome().
+  // Its conversation, session, and the tenant of that. Requires: is_welcome().
+  const ServedConversation& conversation() const { return *conversation_; }
   const std::string& session_name() const { return conversation_->terms().name; }
   const std::string& tenant() const { return conversation_->terms().tenant; }
   std::chrono::steady_clock::time_point since() const { return since_; }  // when it was accepted

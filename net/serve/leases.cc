@@ -116,6 +116,13 @@ std::vector<std::shared_ptr<ServedConversation>> Leases::take_all() {
   return taken;
 }
 
+std::vector<std::shared_ptr<const ServedConversation>> Leases::all() const {
+  std::vector<std::shared_ptr<const ServedConversation>> all;
+  const std::lock_guard lock{mutex_};
+  for (const auto& [name, conversation] : by_name_) all.push_back(conversation);
+  return all;
+}
+
 bool Leases::have_lost_with_notices() const {
   const std::lock_guard lock{mutex_};
   return std::ranges::any_of(by_name_, [](const auto& entry) {

@@ -45,6 +45,8 @@ class Leases {
   // Those of a tenant that is not to have any more which have no connection; the others end with theirs.
   std::vector<std::shared_ptr<ServedConversation>> take_lost_if(const std::function<bool(const std::string&)>& is_gone);
   std::vector<std::shared_ptr<ServedConversation>> take_all();
+  // All that may be resumed, with those that are connected.
+  std::vector<std::shared_ptr<const ServedConversation>> all() const;
 
   // Whether a session waits for its client to come back that takes notices.
   bool have_lost_with_notices() const;

@@ -47,7 +47,8 @@ class ServedConversation {
   ServedConversation& operator=(const ServedConversation&) = delete;
 
   const Terms& terms() const { return terms_; }
-  bool is_secret(const std::string& secret) const;  // takes as long for any of that size
+  Clock::time_point since() const { return since_; }  // when the session began
+  bool is_secret(const std::string& secret) const;    // takes as long for any of that size
 
   // Says `welcome` on `link`, and goes on there.
   void begin(std::shared_ptr<ServedLink> link, proto::Welcome welcome);
@@ -95,6 +96,7 @@ class ServedConversation {
   Status tell_end();
 
   const Terms terms_;
+  const Clock::time_point since_ = Clock::now();
   const std::unique_ptr<proto::ServedSession> session_;
   const std::uint64_t max_in_flight_;
   Answers answers_;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs a worker, a router and a training under a Prometheus with the alerts of deploy/prometheus, and checks what an
-operator sees: every query of deploy/grafana/burn.json but those about the DCGM exporter has data, and after the worker
+operator sees: every query of deploy/grafana/burn.json but those about GPUs has data, and after the worker
 is killed BurnWorkerDown arrives at a webhook behind an Alertmanager.
 
 usage: watch.py BUILD

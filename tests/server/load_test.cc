@@ -72,17 +72,18 @@ class Load : public testing::Test {
   std::unique_ptr<OperatedServer> server_;
 };
 
-// Adds a tensor of 4 MiB to itself again and again, from a thread of its own, a few runs ahead of the worker.
+// Computes without a pause, from a thread of its own, a few runs ahead of the worker. Runs are products of matrices,
+// which take some milliseconds of a core and hardly any memory, so that what is between two runs is little beside them.
 class BusySession {
  public:
   BusySession(const OperatedServer& server, const std::string& tenant) : session_(open(server, tenant)) {
-    EXPECT_TRUE(session_->define(1, add_program({kCount}), {}).ok());
-    EXPECT_TRUE(session_->write(1, tensor({kCount}, std::vector<float>(kCount, 1))).ok());
+    EXPECT_TRUE(session_->define(1, product_program(), {}).ok());
+    EXPECT_TRUE(session_->write(1, tensor({kSize, kSize}, std::vector<float>(kSize * kSize, 1.0f / kSize))).ok());
     thread_ = std::thread{[this] {
       std::future<Status> done;
       for (proto::TensorId id = 2; !is_over_; id += kRuns) {
         for (proto::TensorId k = id; k < id + kRuns; ++k) {
-          (void)session_->run({.program = 1, .inputs = {1, 1}, .first_output = k});
+          (void)session_->run({.program = 1, .inputs = {1}, .first_output = k});
           (void)session_->release({k});
         }
         const auto promise = std::make_shared<std::promise<Status>>();
@@ -95,18 +96,30 @@ class BusySession {
   }
   ~BusySession() {
     is_over_ = true;
+    session_->close();  // cancels what waits: a low tenant's run does, for as long as normal ones have any
     thread_.join();
   }
   BusySession(const BusySession&) = delete;
   BusySession& operator=(const BusySession&) = delete;
 
  private:
-  static constexpr std::int64_t kCount = 1 << 22;
+  static constexpr std::int64_t kSize = 512;
   static constexpr proto::TensorId kRuns = 8;  // that are sent while as many wait
 
-  static bool wait(std::future<Status>& done) {
+  // x x x x, of a matrix.
+  static ProgramPtr product_program() {
+    ir::ProgramBuilder builder;
+    const auto x = builder.add_input(f32({kSize, kSize}));
+    auto product = x;
+    for (int k = 0; k < 3; ++k) {
+      const ir::Ref operands[] = {product, x};
+      product = value_or_throw(builder.add(ir::MatMul{}, operands));
+    }
+    return std::make_shared<const ir::Program>(builder.finish({product}));
+  }
+  bool wait(std::future<Status>& done) const {
     const auto status = done.get();
-    EXPECT_TRUE(status.ok()) << status.to_string();
+    EXPECT_TRUE(status.ok() || is_over_) << status.to_string();
     return status.ok();
   }
 
@@ -138,7 +151,9 @@ TEST_F(Load, AThousandSessionsOfTenTenantsHaveTheirQuotas) {
       ASSERT_TRUE(session->write(1, tensor({kBytes / 4}, std::vector<float>(kBytes / 4, 1))).ok());
       const auto read = session::read(*session, 1);
       if (read.ok()) ++held;
-      if (!read.ok()) EXPECT_THAT(read.status().message(), HasSubstr("may hold together"));
+      if (!read.ok()) {
+        EXPECT_THAT(read.status().message(), HasSubstr("may hold together"));
+      }
     }
     EXPECT_EQ(held, kFit) << name;
     EXPECT_EQ(server().metric(fmt::format("burn_tenant_sessions{{tenant=\"{}\"}}", name)), "100");
@@ -165,11 +180,12 @@ TEST_F(Load, WeightsOf1And2And4GiveSuchShares) {
   device += busy_seconds();
   for (int k = 0; k < 3; ++k) seconds[k] += device_seconds(server(), names[k]);
   const auto all = seconds[0] + seconds[1] + seconds[2];
-  std::cout << fmt::format("shares of weights 1, 2, 4: {:.3f}, {:.3f}, {:.3f} of {:.1f} s\n", seconds[0] / all,
-                           seconds[1] / all, seconds[2] / all, all);
+  std::cout << fmt::format("shares of weights 1, 2, 4: {:.3f}, {:.3f}, {:.3f} of {:.1f} s; device busy for {:.1f} s\n",
+                           seconds[0] / all, seconds[1] / all, seconds[2] / all, all, device);
   for (int k = 0; k < 3; ++k) EXPECT_NEAR(seconds[k] / all, (1 << k) / 7.0, 0.1 * (1 << k) / 7.0) << names[k];
-  // Beside their turns sessions take memory, several at once, for longer on a busy machine. Twelve wait all the time.
-  EXPECT_LT(device, 6 * all) << "sessions that wait for their turn do not make a device busy";
+  // Twelve sessions wait nearly all of the 30 s. What is counted beside their turns is little.
+  EXPECT_LT(device, 1.25 * all) << "sessions that wait for their turn do not make a device busy";
+  EXPECT_GT(device, 0.95 * all);
 }
 
 TEST_F(Load, ALowTenantTakesLittleBesideANormalOne) {

@@ -59,6 +59,11 @@ TEST(BurnServerOperator, CountsWhatItsClientsDo) {
   EXPECT_GT(std::stod(server.metric("burn_run_seconds_sum{device=\"cpu\"}")), 0);
   EXPECT_LT(std::stod(server.metric("burn_run_seconds_sum{device=\"cpu\"}")), 60);
   EXPECT_EQ(server.metric("burn_plan_cache_lookups_total{device=\"cpu\",result=\"miss\"}"), "1");
+  EXPECT_EQ(server.metric("burn_compile_seconds_count{device=\"cpu\"}"), "1");
+  EXPECT_GT(std::stod(server.metric("burn_compile_seconds_sum{device=\"cpu\"}")), 0);
+  EXPECT_EQ(server.metric("burn_plan_cache_evictions_total{device=\"cpu\"}"), "0");
+  EXPECT_EQ(server.metric("burn_collectives_total{device=\"cpu\",op=\"all_reduce\"}"), "0");
+  EXPECT_EQ(server.metric("burn_graph_launches_total{device=\"cpu\"}"), "") << "it has no graphs";
   // A session leaves its device a little after its connection.
   constexpr auto kAtRest = "\"devices\":[{\"name\":\"cpu\",\"why_lost\":\"\",\"sessions\":0,\"runs\":6,";
   for (int i = 0; i < 500 && server.get("/status").body.find(kAtRest) == std::string::npos; ++i)
@@ -83,6 +88,31 @@ TEST(BurnServerOperator, ShowsWhatEachTenantHas) {
   EXPECT_THAT(status, HasSubstr("{\"name\":\"vision\",\"sessions\":1,\"memory_in_use_bytes\":4"));
   EXPECT_THAT(status, HasSubstr("{\"name\":\"speech\",\"sessions\":0,\"memory_in_use_bytes\":0,"));
   EXPECT_THAT(server.get("/debug").body, HasSubstr("<h2>tenants</h2>"));
+}
+
+TEST(BurnServerOperator, ListsSessionsAndTheProgramsThatTookTheLongest) {
+  OperatedServer server{{"--session-lease", "60"}};
+  const auto small = value_or_throw(net::connect(server.url())), large = value_or_throw(net::connect(server.url()));
+  ASSERT_TRUE(small->write(1, tensor({1000}, std::vector<float>(1000, 1.0f))).ok());
+  ASSERT_TRUE(large->write(1, tensor({5000}, std::vector<float>(5000, 1.0f))).ok());
+  ASSERT_TRUE(large->define(1, add_program({5000}), {}).ok());
+  for (proto::TensorId k = 2; k < 5; ++k)
+    ASSERT_TRUE(large->run({.program = 1, .inputs = {1, 1}, .first_output = k}).ok());
+  ASSERT_TRUE(read(*small, 1).ok() && read(*large, 4).ok());
+  const auto status = server.get("/status").body;
+  const auto first =
+      status.find(fmt::format("{{\"name\":\"{}\",\"tenant\":\"default\",\"device\":\"cpu\","
+                              "\"connected\":true,\"age_seconds\":",
+                              large->info().session));
+  const auto second = status.find(fmt::format("{{\"name\":\"{}\",\"tenant\":\"default\"", small->info().session));
+  ASSERT_NE(first, std::string::npos) << status;
+  ASSERT_NE(second, std::string::npos) << status;
+  EXPECT_LT(first, second) << "the one with the most memory is first";
+  EXPECT_THAT(status.substr(first, second - first), HasSubstr("\"resumes\":0,\"runs\":3,"));
+  EXPECT_THAT(status.substr(first, second - first), HasSubstr("\"memory_in_use_bytes\":80000,"));
+  EXPECT_THAT(status, HasSubstr("\"first_op\":\"add\",\"nodes\":1,\"runs\":3,"));
+  EXPECT_THAT(server.get("/debug").body, HasSubstr("<h2>sessions</h2>"));
+  EXPECT_THAT(server.get("/debug").body, HasSubstr("<h2>programs</h2>"));
 }
 
 TEST(BurnServerOperator, CountsBytesOfFramesInBothDirections) {

@@ -1,9 +1,15 @@
 // What a worker shows of its devices.
 #include "server/worker_host.h"
 
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/graph_counts.h"
 #include "tests/session/fake_backend.h"
 
 namespace burn::server {
@@ -30,6 +36,40 @@ TEST(WorkerHost, ALostDeviceIsNamed) {
   EXPECT_THAT(daemon::to_json(report), HasSubstr("{\"name\":\"fake\",\"why_lost\":\"it fell off the bus\","));
 }
 
+// A backend that launches graphs, as the one of CUDA does.
+class GraphBackend final : public backends::Backend, public backends::CountsGraphs {
+ public:
+  std::string_view name() const override { return "graphs"; }
+  backends::Limits limits() const override { return inner_->limits(); }
+  backends::MemoryStats memory() const override { return inner_->memory(); }
+  Status supports(const ir::Op& op, std::span<const ir::TensorType* const> operands) const override {
+    return inner_->supports(op, operands);
+  }
+  Result<backends::HostBlockPtr> host_block(std::size_t bytes) override { return inner_->host_block(bytes); }
+  Result<std::unique_ptr<backends::Executable>> compile(std::shared_ptr<const ir::Program> program) override {
+    return inner_->compile(std::move(program));
+  }
+  Result<std::unique_ptr<backends::Stream>> open_stream(backends::FailureSink sink) override {
+    return inner_->open_stream(std::move(sink));
+  }
+  backends::GraphCounts graph_counts() const override { return {.captures = 3, .launches = 70}; }
+
+ private:
+  const std::unique_ptr<backends::Backend> inner_ = session::make_fake_backend(std::make_shared<session::FakeDevice>());
+};
+
+TEST(WorkerHost, ShowsGraphsWhereTheBackendLaunchesSome) {
+  const WorkerHost host{{session::Worker::create(std::make_unique<GraphBackend>()),
+                         session::Worker::create(session::make_fake_backend(std::make_shared<session::FakeDevice>()))},
+                        {}};
+  daemon::Samples samples;
+  host.collect(samples);
+  const auto text = samples.to_text();
+  EXPECT_THAT(text, HasSubstr("burn_graph_captures_total{device=\"graphs\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("burn_graph_launches_total{device=\"graphs\"} 70\n"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("burn_graph_launches_total{device=\"fake\"")));
+}
+
 TEST(WorkerHost, HasFewSeriesForManyDevices) {
   WorkerHost::Workers workers;
   for (int i = 0; i < 8; ++i) {
@@ -38,9 +78,10 @@ TEST(WorkerHost, HasFewSeriesForManyDevices) {
   const WorkerHost host{workers, {}};
   daemon::Samples samples;
   host.collect(samples);
-  constexpr std::size_t kHistograms = 2 * 18;  // of runs: a series for each of 16 ranges, a sum and a count
-  EXPECT_GT(samples.size(), 8u * (10 + kHistograms));
-  EXPECT_LT(samples.size(), 8u * (20 + kHistograms));
+  constexpr std::size_t kHistograms =
+      3 * 18;  // of runs and compiling: a series for each of 16 ranges, a sum and a count
+  EXPECT_GT(samples.size(), 8u * (20 + kHistograms));
+  EXPECT_LT(samples.size(), 8u * (40 + kHistograms));
 }
 
 }  // namespace

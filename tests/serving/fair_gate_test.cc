@@ -65,6 +65,23 @@ TEST(FairGate, SharesADeviceByWeight) {
   }
 }
 
+// Runs of one tenant that begin together all count: else one with many sessions would pay for one run in several.
+TEST(FairGate, ATenantGetsNoLargerShareByMoreSessions) {
+  FairGate gate;
+  const auto many = tenant("many", 1), few = tenant("few", 1);
+  Load::is_over = false;
+  {
+    std::vector<std::unique_ptr<Load>> loads;
+    for (int k = 0; k < 8; ++k) loads.push_back(std::make_unique<Load>(gate, many, 500us));
+    for (int k = 0; k < 2; ++k) loads.push_back(std::make_unique<Load>(gate, few, 500us));
+    std::this_thread::sleep_for(1500ms);
+    Load::is_over = true;
+  }
+  const auto share =
+      static_cast<double>(many->device().count()) / static_cast<double>(many->device().count() + few->device().count());
+  EXPECT_NEAR(share, 0.5, 0.05);
+}
+
 TEST(FairGate, ALowerClassBeginsNothingWhileAHigherOneWaits) {
   FairGate gate;
   const auto normal = tenant("normal", 1), low = tenant("low", 100, TenantClass::low);

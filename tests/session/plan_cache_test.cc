@@ -55,6 +55,29 @@ TEST_F(PlanCacheTest, TrimmedKeepsThoseThatWereUsedLast) {
   EXPECT_EQ(device_->compiled, 1);
 }
 
+TEST_F(PlanCacheTest, NamesTheProgramsWhoseRunsTookTheLongest) {
+  using namespace std::chrono_literals;
+  PlanCache cache;
+  const auto cheap = get(cache, add_program({2})), dear = get(cache, scale_program({3}));
+  ASSERT_TRUE(cheap.ok() && dear.ok());
+  (*cheap)->count_run(2ms);
+  (*dear)->count_run(2ms);
+  (*dear)->count_run(3ms);
+  const auto uses = cache.dearest(50);
+  ASSERT_EQ(uses.size(), 2u);
+  EXPECT_EQ(uses[0].first_op, ir::name(scale_program({3})->nodes.front().op));
+  EXPECT_EQ(uses[1].first_op, "add");
+  EXPECT_EQ(uses[0].hash, ir::to_string(scale_program({3})->hash));
+  EXPECT_EQ(uses[0].nodes, scale_program({3})->nodes.size());
+  EXPECT_EQ(uses[0].runs, 2u);
+  EXPECT_EQ(uses[0].time, 5ms);
+  EXPECT_EQ(uses[0].bytes + uses[1].bytes, cache.stats().bytes);
+  EXPECT_EQ(cache.dearest(1).size(), 1u);
+  cache.trim(0);
+  EXPECT_EQ(cache.stats().evictions, 2u);
+  EXPECT_TRUE(cache.dearest(50).empty());
+}
+
 TEST_F(PlanCacheTest, CompilesOnceForAllThatAskMeanwhile) {
   PlanCache cache;
   Gate gate;

@@ -10,11 +10,12 @@
 #include "backends/cuda/libraries/nccl_group.h"
 #include "backends/cuda/lower/attention.h"
 #include "backends/cuda/runtime/cuda_stream.h"
+#include "backends/graph_counts.h"
 
 namespace burn::backends::cuda {
 namespace {
 
-class CudaBackend final : public Backend {
+class CudaBackend final : public Backend, public CountsGraphs {
  public:
   explicit CudaBackend(std::shared_ptr<Device> device)
       : device_(std::move(device)),
@@ -61,7 +62,7 @@ class CudaBackend final : public Backend {
   }
 
   Result<std::unique_ptr<Stream>> open_stream(FailureSink sink) override {
-    BURN_TRY(auto stream, CudaStream::open(device_, pinned_, std::move(sink)));
+    BURN_TRY(auto stream, CudaStream::open(device_, pinned_, std::move(sink), graphs_));
     return std::unique_ptr<Stream>(std::move(stream));
   }
 
@@ -85,6 +86,10 @@ class CudaBackend final : public Backend {
     return std::shared_ptr<Collective>(std::move(group));
   }
 
+  GraphCounts graph_counts() const override {
+    return {graphs_->captures.load(std::memory_order_relaxed), graphs_->launches.load(std::memory_order_relaxed)};
+  }
+
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {
     return device_->memory()->trim(keep, unused_for);
   }
@@ -93,6 +98,7 @@ class CudaBackend final : public Backend {
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<PinnedPool> pinned_;
   const std::string name_;
+  const std::shared_ptr<GraphCounters> graphs_ = std::make_shared<GraphCounters>();
   mutable std::mutex health_mutex_;
   mutable Status health_;                        // Guarded by `health_mutex_`.
   mutable std::uint64_t failed_when_asked_ = 0;  // Guarded by `health_mutex_`.

@@ -10,7 +10,7 @@
 namespace burn::backends::cuda {
 
 Result<std::unique_ptr<CudaStream>> CudaStream::open(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned,
-                                                     FailureSink sink) {
+                                                     FailureSink sink, std::shared_ptr<GraphCounters> counters) {
   device->make_current();
   CUstream stream = nullptr;
   BURN_RETURN_IF_ERROR(
@@ -21,17 +21,19 @@ Result<std::unique_ptr<CudaStream>> CudaStream::open(std::shared_ptr<Device> dev
     BURN_TRY(uploads, Uploads::open(*device, events, stream));
   }
   return std::unique_ptr<CudaStream>(new CudaStream(std::move(device), std::move(pinned), std::move(sink), stream,
-                                                    std::move(events), std::move(uploads)));
+                                                    std::move(events), std::move(uploads), std::move(counters)));
 }
 
 CudaStream::CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned, FailureSink sink,
-                       CUstream stream, std::shared_ptr<Events> events, std::unique_ptr<Uploads> uploads)
+                       CUstream stream, std::shared_ptr<Events> events, std::unique_ptr<Uploads> uploads,
+                       std::shared_ptr<GraphCounters> counters)
     : device_(std::move(device)),
       pinned_(std::move(pinned)),
       sink_(std::move(sink)),
       stream_(stream),
       memory_(device_->memory()->open_stream()),
       graphs_(*memory_),
+      counters_(std::move(counters)),
       uses_graphs_(!is_off(Setting::graphs)),
       uses_branches_(!is_off(Setting::graph_branches)),
       times_branches_(!is_on(Setting::graph_branches)),

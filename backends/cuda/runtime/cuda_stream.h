@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -17,10 +18,15 @@
 
 namespace burn::backends::cuda {
 
+// Of a device's streams, for metrics.
+struct GraphCounters {
+  std::atomic<std::uint64_t> captures = 0, launches = 0;
+};
+
 class CudaStream final : public Stream {
  public:
   static Result<std::unique_ptr<CudaStream>> open(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned,
-                                                  FailureSink sink);
+                                                  FailureSink sink, std::shared_ptr<GraphCounters> counters);
   ~CudaStream() override;
 
   Result<BufferPtr> upload(SharedBytes bytes) override;
@@ -35,7 +41,7 @@ class CudaStream final : public Stream {
 
  private:
   CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned, FailureSink sink, CUstream stream,
-             std::shared_ptr<Events> events, std::unique_ptr<Uploads> uploads);
+             std::shared_ptr<Events> events, std::unique_ptr<Uploads> uploads, std::shared_ptr<GraphCounters> counters);
 
   // Errors: why nothing was enqueued; the arguments have what they had, or stand-ins for inputs that failed.
   Result<RunResult> try_run(const std::shared_ptr<Executable>& executable, RunArgs& args);
@@ -86,6 +92,7 @@ class CudaStream final : public Stream {
   const std::shared_ptr<StreamMemory> memory_;
   Region arena_, bindings_, failures_;
   Graphs graphs_;
+  const std::shared_ptr<GraphCounters> counters_;
   Kernel mover_;  // of Transfers; compiled for the first run
   const bool uses_graphs_, uses_branches_, times_branches_;
   const std::unique_ptr<Uploads> uploads_;  // null: they are copied in the order of the computation

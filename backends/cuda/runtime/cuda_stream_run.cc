@@ -170,6 +170,7 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
     BURN_RETURN_IF_ERROR(bound.clears.launch(mover_, stream_));
     BURN_RETURN_IF_ERROR(graph ? check(driver().cuGraphLaunch(graph, stream_), "cuGraphLaunch")
                                : enqueue(executable, memory, left_out));
+    if (graph) counters_->launches.fetch_add(1, std::memory_order_relaxed);
     BURN_RETURN_IF_ERROR(after.launch(mover_, stream_));
     if (check_bytes > 0) failures_.is_zero = true;
     return {};
@@ -189,6 +190,7 @@ Result<CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, con
   auto made = graphs_.prepare(executable.id(), memory);
   if (!made) return nullptr;
   BURN_RETURN_IF_ERROR(capture(executable, *made));
+  counters_->captures.fetch_add(1, std::memory_order_relaxed);
   return graphs_.keep(executable.id(), std::move(made));
 }
 

@@ -1,0 +1,46 @@
+// What a worker counts of the collectives of its sessions' runs, by their ops, for metrics.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "backends/collective/collective.h"
+#include "ir/op.h"
+
+namespace burn::session {
+
+// Thread-safe.
+class CollectiveCounters {
+ public:
+  static constexpr std::array<std::string_view, 4> kOps{"all_reduce", "reduce_scatter", "all_gather", "all_to_all"};
+
+  struct Counts {
+    std::uint64_t number = 0, bytes = 0;
+    std::chrono::nanoseconds time{0};
+  };
+
+  // `op`: one of kOps; others are not counted. `bytes`: of this member's operand.
+  void count(const ir::Op& op, std::uint64_t bytes);
+  // Until it was performed, with what was waited for other members.
+  void count_time(const ir::Op& op, std::chrono::nanoseconds time);
+
+  Counts counts(std::size_t op) const;  // by its place in kOps
+
+ private:
+  struct Atomics {
+    std::atomic<std::uint64_t> number = 0, bytes = 0;
+    std::atomic<std::chrono::nanoseconds::rep> time = 0;
+  };
+  std::array<Atomics, kOps.size()> by_op_;
+};
+
+// `collective`, which also counts the time of what it performs. `counters` outlives it.
+std::shared_ptr<backends::Collective> make_timed(std::shared_ptr<backends::Collective> collective,
+                                                 CollectiveCounters& counters);
+
+}  // namespace burn::session
