@@ -83,7 +83,7 @@ std::pair<Traffic, Traffic> train(const Fleet& fleet, int steps, int known) {
     for (std::size_t i = 0; i < pixels.size(); ++i)
       pixels[i] = static_cast<std::uint8_t>(i * 7 + static_cast<std::size_t>(step) * 13);
     for (std::size_t i = 0; i < labels.size(); ++i)
-      labels[i] = static_cast<std::int32_t>(i + static_cast<std::size_t>(step)) % kClasses;
+      labels[i] = static_cast<std::int32_t>((i + static_cast<std::size_t>(step)) % kClasses);
     const auto [images, targets] = [&] {
       const BatchScope marked;
       return std::pair{Tensor<2, Int>::from_data(TensorData(std::move(pixels), {kBatch, kPixels}), ad),
