@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/settings.h"
 #include "daemon/log.h"
 #include "daemon/reload.h"
@@ -36,6 +37,7 @@ Process::Process(const ServiceOptions& options, ReadOptions read_options)
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   net::raise_process_limits();
+  keep_freed_blocks();
   throw_if_error(net::check_threads(ResourceLimits::threads_at_start(options)));
   if (options_.operator_address.empty()) return;
   port_ = std::make_unique<OperatorPort>(options_.operator_address, view_);

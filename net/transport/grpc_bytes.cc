@@ -12,9 +12,9 @@
 #include <grpc/grpc.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
-#include <malloc.h>
 
 #include "base/fork.h"
+#include "base/heap.h"
 #include "proto/channel_batch.h"
 
 namespace burn::net {
@@ -22,13 +22,6 @@ namespace burn::net {
 namespace {
 
 constexpr int kPieceBytes = 1 << 20;  // HTTP/2 splits messages, by default into 16 KiB
-
-// gRPC reads into blocks of up to 4 MiB that it frees at once. By default malloc gives such blocks back to the system,
-// and the next read faults their pages in again, which costs twice what moving the bytes does.
-void let_malloc_keep_read_blocks() {
-  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // NOLINT(concurrency-mt-unsafe)
-  ::mallopt(M_TRIM_THRESHOLD, 64 << 20);  // NOLINT(concurrency-mt-unsafe)
-}
 
 // By default all threads that wait within gRPC share one epoll set, and a thread that finds the event of another wakes
 // that one: several more changes of threads for a message. With poll each waits for its own connections.
@@ -44,13 +37,14 @@ void let_it_be_quiet() {
 }  // namespace
 
 Status keep_grpc_running() {
-  static const std::uint32_t since = (watch_forks(), let_malloc_keep_read_blocks(), let_each_wait_for_its_own(),
-                                      let_it_be_quiet(), grpc_init(), fork_count());
+  // Messages are read into blocks of up to 4 MiB that gRPC frees at once: faulting their pages in again costs twice
+  // what moving the bytes does.
+  static const std::uint32_t since =
+      (watch_forks(), keep_freed_blocks(), let_each_wait_for_its_own(), let_it_be_quiet(), grpc_init(), fork_count());
   if (since == fork_count()) return {};
   return failed_precondition(
       "gRPC cannot be used in a process made by fork() from one that uses it; ws:// and unix: can, and so can gRPC "
-      "where it is "
-      "first used after the fork()");
+      "where it is first used after the fork()");
 }
 
 void tune_grpc(const std::function<void(const char* name, int value)>& set) {
