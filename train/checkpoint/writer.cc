@@ -51,7 +51,8 @@ void CheckpointWriter::run() {
     changed_.notify_all();
     lock.unlock();
     auto outcome = perform(*job);
-    job.reset();  // its tensors, before anything waits for the next ones
+    if (job->is_snapshot) outcome.snapshot = std::move(job->checkpoint);
+    job.reset();  // what it holds, before anything waits for the next ones
     lock.lock();
     is_writing_ = false;
     outcomes_.push_back(std::move(outcome));

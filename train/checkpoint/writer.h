@@ -24,6 +24,7 @@ class CheckpointWriter {
     // When it is written: the epochs that stay, if any go; of those within epochs the newest so many.
     std::optional<std::vector<std::int64_t>> kept_epochs;
     std::int64_t kept_within_epochs = 0;
+    bool is_snapshot = false;  // its records hold tensors of a device
   };
   // What has become of a job.
   struct Outcome {
@@ -32,6 +33,9 @@ class CheckpointWriter {
     std::int64_t epoch = 0, step = 0;
     double seconds = 0;   // that writing it took
     std::string failure;  // empty: it is written
+    // Of a snapshot. What holds its tensors decides which tensors a step gives away, hence which program the step is.
+    // So they are let go between two steps, not by the writer's thread in the middle of one.
+    std::optional<Checkpoint> snapshot;
   };
 
   // Starts no thread until there is something to write.

@@ -91,7 +91,10 @@ CheckpointSchedule::CheckpointSchedule(std::span<const CheckpointStrategy> strat
 
 bool CheckpointSchedule::is_due(std::int64_t steps, Clock::time_point now) {
   const bool by_steps = std::ranges::any_of(steps_, [&](std::int64_t every) { return steps % every == 0; });
-  const bool by_time = std::ranges::any_of(intervals_, [&](const auto& every) { return now - last_ >= every; });
+  taken_ += 1;
+  const bool is_planned = taken_ >= kPlannedSteps;
+  const bool by_time =
+      is_planned && std::ranges::any_of(intervals_, [&](const auto& every) { return now - last_ >= every; });
   return by_steps || by_time;
 }
 

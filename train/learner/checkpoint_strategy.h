@@ -40,7 +40,8 @@ struct EverySteps {
   std::int64_t keep = 1;
 };
 
-// The same after each so much time: EveryTime{std::chrono::minutes{10}}.
+// The same after each so much time: EveryTime{std::chrono::minutes{10}}. The first of a launch comes after its third
+// step at the earliest: the steps before it are planned.
 struct EveryTime {
   std::chrono::duration<double> interval = std::chrono::minutes{10};
   std::int64_t keep = 1;
@@ -68,15 +69,18 @@ class CheckpointSchedule {
   using Clock = std::chrono::steady_clock;
 
   explicit CheckpointSchedule(std::span<const CheckpointStrategy> strategies);
-  // After a step; `steps`: of the run. Once for each time that one is due.
+  // Called once after each step; `steps`: of the run.
   bool is_due(std::int64_t steps, Clock::time_point now = Clock::now());
   // One is written now, for whatever reason: intervals of time begin anew.
   void written(Clock::time_point now = Clock::now()) { last_ = now; }
 
  private:
+  static constexpr std::int64_t kPlannedSteps = 3;  // the first, the one after a snapshot, and all others
+
   std::vector<std::int64_t> steps_;
   std::vector<std::chrono::duration<double>> intervals_;
   Clock::time_point last_ = Clock::now();
+  std::int64_t taken_ = 0;  // steps of this launch
 };
 
 }  // namespace burn::train

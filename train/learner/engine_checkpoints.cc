@@ -99,7 +99,7 @@ void Engine::save(CheckpointKind kind) {
       }
     }
   }
-  checkpoints_.write(kind, std::move(checkpoint), history_);
+  checkpoints_.write(kind, std::move(checkpoint), history_, keeps_snapshots_);
   is_saved_ = true;
 }
 

@@ -36,14 +36,16 @@ RunCheckpoints::RunCheckpoints(const TrainingOptions& options, const SplitMetric
 
 bool RunCheckpoints::is_due(std::int64_t steps) {
   if (!is_on_) return false;
-  is_asked_ = is_asked_ || schedule_.is_due(steps);
+  const bool is_due = schedule_.is_due(steps);
+  is_asked_ = is_asked_ || is_due;
   return is_asked_ && writer_.is_idle();
 }
 
-void RunCheckpoints::write(CheckpointKind kind, Checkpoint checkpoint, const std::vector<EpochResult>& history) {
+void RunCheckpoints::write(CheckpointKind kind, Checkpoint checkpoint, const std::vector<EpochResult>& history,
+                           bool is_snapshot) {
   is_asked_ = false;
   schedule_.written();
-  CheckpointWriter::Job job{.kind = kind, .checkpoint = std::move(checkpoint)};
+  CheckpointWriter::Job job{.kind = kind, .checkpoint = std::move(checkpoint), .is_snapshot = is_snapshot};
   job.kept_within_epochs = std::max<std::int64_t>(kept_within_epochs(strategies_), 1);
   if (kind == CheckpointKind::epoch) {
     job.kept_epochs = kept_epochs(strategies_, metrics_, history);

@@ -26,9 +26,9 @@ class RunCheckpoints {
   bool is_due(std::int64_t steps);
   void ask() { is_asked_ = true; }  // for one after this step
 
-  // `history`: with the epoch that is over, if the checkpoint is that of an epoch. Returns at once, unless two are
-  // still to be written.
-  void write(CheckpointKind kind, Checkpoint checkpoint, const std::vector<EpochResult>& history);
+  // `history`: with the epoch that is over, if the checkpoint is that of an epoch. `is_snapshot`: its records hold
+  // tensors of a device. Returns at once, unless two are still to be written.
+  void write(CheckpointKind kind, Checkpoint checkpoint, const std::vector<EpochResult>& history, bool is_snapshot);
   // What has become of them since the last call. `wait`: until all are written.
   std::vector<CheckpointWriter::Outcome> take_outcomes(bool wait);
   // Of one that could not be written: the error that ends the run, where this is the third in a row.
