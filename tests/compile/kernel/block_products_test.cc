@@ -86,7 +86,7 @@ TEST(TileProducts, AreExact) {
 
 constexpr Case kLarge{"tiles of 128", 130, 90, 20, 1, 1, 1}, kMiddle{"tiles of 64", 70, 90, 33, 2, 6, 1},
     kWide{"tiles of 64 x 128", 70, 90, 33, 2, 4, 1}, kSmall{"tiles of 32", 40, 33, 17, 3, 12, 1},
-    kParts{"the depth in two parts", 40, 33, 300, 1, 8, 2};
+    kParts{"the depth in two parts", 40, 33, 1100, 1, 8, 2}, kSlices{"slices of the depth", 40, 33, 300, 1, 8, 1};
 
 TEST(BlockProducts, AreExactForEachTile) {
   check(kLarge, DType::f32, false, false, ThreadOrder::forward);
@@ -94,6 +94,7 @@ TEST(BlockProducts, AreExactForEachTile) {
   check(kWide, DType::f32, false, true, ThreadOrder::backward);
   check(kSmall, DType::f32, false, false, ThreadOrder::shuffled);
   check(kParts, DType::f32, false, false, ThreadOrder::shuffled);
+  check(kSlices, DType::f32, false, false, ThreadOrder::shuffled);
 }
 
 TEST(BlockProducts, AreExactForTransposedFactors) {
@@ -101,6 +102,8 @@ TEST(BlockProducts, AreExactForTransposedFactors) {
   check(kMiddle, DType::f32, true, false, ThreadOrder::forward);
   check(kMiddle, DType::f32, false, true, ThreadOrder::shuffled);
   check(kParts, DType::f32, true, true, ThreadOrder::backward);
+  check(kSlices, DType::f32, true, true, ThreadOrder::backward);
+  check(kSlices, DType::f32, false, true, ThreadOrder::forward);
 }
 
 TEST(BlockProducts, AreExactForFewRowsAndColumns) {
@@ -113,6 +116,7 @@ TEST(BlockProducts, AreExactForOtherTypes) {
   for (const auto dtype : {DType::f16, DType::bf16, DType::f64, DType::i8, DType::i32, DType::u64}) {
     check(kMiddle, dtype, false, false, ThreadOrder::forward);
     check(kParts, dtype, false, true, ThreadOrder::forward);
+    if (ir::size_of(ir::compute_dtype(dtype)) <= 4) check(kSlices, dtype, false, true, ThreadOrder::forward);
   }
 }
 
