@@ -185,6 +185,8 @@ Adapter describe(VkPhysicalDevice device) {
   facts.has_f64 = has.features.features.shaderFloat64 != 0;
   facts.keeps_nan_f32 = has.of_12.shaderSignedZeroInfNanPreserveFloat32 != 0;
   facts.keeps_nan_f64 = has.of_12.shaderSignedZeroInfNanPreserveFloat64 != 0;
+  // Measured (VulkanFunctions): others say no more of it than Vulkan does, 3 + 2 |x| units.
+  facts.has_exp2 = has.of_12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
   facts.has_slow_barriers = adapter.is_cpu();
   find_tiles(has, device, adapter);
   facts.has_limited_loops = has.of_12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;

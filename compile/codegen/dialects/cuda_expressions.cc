@@ -138,6 +138,8 @@ std::string cuda_expression(const Instruction& now, const std::function<std::str
       return call(is_f32 ? "__fsqrt_rn" : "__dsqrt_rn");
     case Code::abs:
       return call(is_f32 ? "fabsf" : "fabs");
+    case Code::exp2:
+      return call("exp2f");
     case Code::neg:
       return is_float ? "-" + operand(0) : call("wrapped_neg");
     case Code::bit_not:

@@ -289,6 +289,7 @@ class SpirvPrinter {
       case Code::trunc:
       case Code::sqrt:
       case Code::abs:
+      case Code::exp2:
         ids_[i] = module_.call(spirv::function(now.code), module_.type(now.type), {operand(0)});
         return;
       case Code::rem:

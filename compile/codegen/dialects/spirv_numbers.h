@@ -132,7 +132,16 @@ enum class Decoration : std::uint32_t { Block = 2, ArrayStride = 6, BuiltIn = 11
 enum class BuiltIn : std::uint32_t { NumWorkgroups = 24, WorkgroupId = 26, LocalInvocationIndex = 29 };
 
 // Of GLSL.std.450.
-enum class Function : std::uint32_t { RoundEven = 2, Trunc = 3, FAbs = 4, Floor = 8, Ceil = 9, Sqrt = 31, Fma = 50 };
+enum class Function : std::uint32_t {
+  RoundEven = 2,
+  Trunc = 3,
+  FAbs = 4,
+  Floor = 8,
+  Ceil = 9,
+  Exp2 = 29,
+  Sqrt = 31,
+  Fma = 50
+};
 
 inline constexpr std::uint32_t kMagic = 0x07230203, kVersion = 0x00010600;
 inline constexpr std::uint32_t kPhysicalStorageBuffer64 = 5348, kVulkanModel = 3;

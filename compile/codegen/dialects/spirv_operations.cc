@@ -59,6 +59,8 @@ Function function(Code code) {
       return Function::Trunc;
     case Code::sqrt:
       return Function::Sqrt;
+    case Code::exp2:
+      return Function::Exp2;
     default:
       return Function::FAbs;
   }

@@ -83,6 +83,7 @@ class Checker {
       case Code::trunc:
       case Code::sqrt:
       case Code::abs:
+      case Code::exp2:
         return 1;
       case Code::loop:
       case Code::store_pack:
@@ -232,6 +233,8 @@ class Checker {
       case Code::sqrt:
       case Code::abs:
         return is_float(type) && all_are(type) ? "" : "floats of one type";
+      case Code::exp2:
+        return type == ir::DType::f32 && all_are(type) ? "" : "f32";
       case Code::add:
       case Code::sub:
       case Code::mul:

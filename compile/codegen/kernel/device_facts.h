@@ -21,6 +21,8 @@ struct DeviceFacts {
   // Functions and conversions of 16-bit floats are the device's own (Code::call): few units in the last place off, with
   // the C library's special values.
   bool has_functions = false;
+  // Powers of two of f32 (Code::exp2) are within two units in the last place, with the C library's special values.
+  bool has_exp2 = false;
   // Tiles of 16 x 16 elements that a subgroup multiplies together, with sums of f32 (Code::tile_multiply).
   bool has_f16_tiles = false, has_bf16_tiles = false;
   bool keeps_nan_f32 =

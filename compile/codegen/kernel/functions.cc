@@ -51,6 +51,20 @@ Value bounded(Value x) {
   return select(x < low, low, select(x > high, high, x));
 }
 
+// e^x by the device's own power of two of f32, about 1: 2^n beside it is made from the bits of a sum whose last place
+// is
+// 1. What lies beyond the exponents of normal numbers stays in the device's argument.
+Value exp_by_exp2(Value x) {
+  constexpr double kLog2EHigh = 0x1.715476p0, kLog2ELow = 0x1.4ae0bf85ddf44p-26;
+  constexpr double kLastPlaceIsOne = 0x1.8p23 + 127;
+  const Value near = select(x < -87.0F, -87.0F, select(x > 87.0F, 87.0F, x));
+  const Value sum = fused_multiply_add(near, x.like(kLog2EHigh), x.like(kLastPlaceIsOne));
+  const Value n = sum - x.like(kLastPlaceIsOne);
+  const Value rest = fused_multiply_add(x, x.like(kLog2ELow), fused_multiply_add(x, x.like(kLog2EHigh), -n));
+  const Value power = bits_as(ir::DType::f32, bits_as(ir::DType::u32, sum) << 23);
+  return unary(Code::exp2, rest) * power;
+}
+
 Value exp_times_power(Value x, int power) {
   const auto e = exponential(bounded(x));
   return times_power_of_two(e.fraction, e.power + power);
@@ -130,6 +144,7 @@ Value sqrt(Value x) { return select(x < 0.0F, not_a_number(x), unary(Code::sqrt,
 
 Value exp(Value x) {
   if (const auto own = call_own(Function::exp, x)) return *own;
+  if (is_f32(x) && x.writer->has_exp2()) return exp_by_exp2(x);
   return exp_times_power(x, 0);
 }
 

@@ -120,8 +120,9 @@ const char* name_of(Code code) {
                                            "round_even",
                                            "trunc",
                                            "sqrt",
-                                           "abs"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Code::abs) + 1);
+                                           "abs",
+                                           "exp2"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Code::exp2) + 1);
   return kNames[static_cast<int>(code)];
 }
 

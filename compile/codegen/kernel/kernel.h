@@ -93,6 +93,7 @@ enum class Code : std::uint8_t {
   trunc,
   sqrt,
   abs,
+  exp2,  // of f32; requires: DeviceFacts::has_exp2
 };
 
 // What a device computes by itself (Code::call). Those of the C library take and give f32 or f64. `from_f16` and

@@ -36,8 +36,9 @@ struct Variable {
 
 class Writer {
  public:
-  // `has_functions`: DeviceFacts::has_functions.
-  explicit Writer(int threads, bool has_functions = false) : has_functions_(has_functions) {
+  // `has_functions`, `has_exp2`: as in DeviceFacts.
+  explicit Writer(int threads, bool has_functions = false, bool has_exp2 = false)
+      : has_functions_(has_functions), has_exp2_(has_exp2) {
     kernel_.threads = threads;
   }
   Writer(const Writer&) = delete;  // values point to it
@@ -58,6 +59,7 @@ class Writer {
   Value position();            // i64: block(0) * threads + thread()
   int threads() const { return kernel_.threads; }
   bool has_functions() const { return has_functions_; }
+  bool has_exp2() const { return has_exp2_; }
 
   // An element, in its compute type: bool of a byte, f32 of the 16-bit floats.
   Value load(Memory from, Value index);
@@ -105,7 +107,7 @@ class Writer {
  private:
   Value joined(Value low, Value high);  // whole numbers without a sign, as one of twice their size
 
-  bool has_functions_;
+  bool has_functions_, has_exp2_;
   Kernel kernel_;
 };
 

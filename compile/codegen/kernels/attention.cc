@@ -56,7 +56,7 @@ Status lower(Emitter& emit, const ir::Attention& op, const NodeInPlan& at) {
   std::int64_t most = blocks * Block::kThreads;
   for (const auto* view : views) most = std::max(most, reach(*view));
 
-  kernel::Writer writer(Block::kThreads);
+  kernel::Writer writer(Block::kThreads, false, emit.target().facts().has_exp2);
   Arguments arguments(writer, index_type(most));
   AttentionWriter attention(writer, arguments, q.dtype);
   const auto of_q = arguments.address(q), of_k = arguments.address(k), of_v = arguments.address(v);

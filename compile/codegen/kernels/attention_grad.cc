@@ -71,7 +71,7 @@ class GradKernel {
     const auto blocks = batch.count * of_one;
     std::int64_t most = blocks * Block::kThreads;
     for (const auto* view : views) most = std::max(most, reach(*view));
-    kernel::Writer writer(Block::kThreads);
+    kernel::Writer writer(Block::kThreads, false, emit.target().facts().has_exp2);
     Arguments arguments(writer, index_type(most));
     std::vector<kernel::Memory> memory;
     for (std::size_t k = 0; k < of_others; ++k) memory.push_back(arguments.address(*views[k]));

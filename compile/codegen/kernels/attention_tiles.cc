@@ -144,6 +144,7 @@ void AttentionWriter::store(const Values& sums, kernel::Shared scratch, int in_s
 
 Value exponential(Value x) {
   constexpr double kLowest = -87, kLog2E = 1.4426950408889634, kLn2High = 0x1.62e4p-1, kLn2Low = 0x1.7f7d1cp-20;
+  if (x.writer->has_exp2()) return unary(kernel::Code::exp2, x * kLog2E);
   const Value is_low = x < kLowest, inside = select(is_low, kLowest, x), n = kernel::rint(inside * kLog2E);
   const Value rest = fused_multiply_add(-n, x.like(kLn2Low), fused_multiply_add(-n, x.like(kLn2High), inside));
   const Value fraction = kernel::polynomial(rest, {1, 1, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace burn::compile::kernels {
 namespace {
 
@@ -12,6 +14,15 @@ constexpr std::int64_t kPadding = 8;  // elements of a line of a shared array, a
 // Those of one size with less of the depth are for devices with less shared memory.
 constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 32, 4, 4},
                                 {64, 64, 16, 4, 4},   {32, 32, 64, 4, 2},  {32, 32, 16, 4, 2}};
+// For small results: its blocks are as many as parts of the depth would be otherwise, whose sums are a kernel of their
+// own.
+constexpr BlockTile kSliced{.rows = 16,
+                            .columns = 16,
+                            .depth = 64,
+                            .rows_each = 4,
+                            .columns_each = 1,
+                            .more_shared_bytes = std::int64_t{4} * 16 * 16 * 4,
+                            .slices = 4};
 
 // What one thread loads of a factor at each step of the depth, into registers and from there into the shared array,
 // which has the lines of one depth side by side.
@@ -101,6 +112,8 @@ class Loader {
   std::vector<Access> accesses_;
 };
 
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 // Into how many parts a long depth is split so that the last wave of blocks is nearly full, too: each part costs sums
 // in memory, counted as 3 % of the time.
 std::int64_t parts_that_fill(std::int64_t blocks, std::int64_t at_once, std::int64_t depth) {
@@ -116,6 +129,24 @@ std::int64_t parts_that_fill(std::int64_t blocks, std::int64_t at_once, std::int
   return best;
 }
 
+// Which of its rows a thread is to store, and that row's sum over the slices in their order.
+struct SlicedSum {
+  Value row, sum;
+};
+SlicedSum sum_of_slices(kernel::Writer& writer, const BlockTile& tile, Value slice, Value thread,
+                        const std::vector<Variable>& sums) {
+  BURN_CHECK(tile.slices == tile.rows_each && tile.columns_each == 1, "a sum for each slice");
+  const int of_slice = tile.down() * tile.across(), count = tile.rows_each * of_slice;
+  const auto shared = writer.shared(sums[0].type, std::int64_t{tile.slices} * count);
+  for (int i = 0; i < tile.rows_each; ++i)
+    writer.store(shared, slice * count + i * of_slice + thread, sums[static_cast<std::size_t>(i)].get());
+  writer.barrier();
+  const Value first = slice * of_slice + thread;
+  Value sum = writer.load(shared, first);
+  for (int s = 1; s < tile.slices; ++s) sum = sum + writer.load(shared, first + s * count);
+  return {slice, sum};
+}
+
 }  // namespace
 
 std::int64_t BlockTile::shared_bytes(std::int64_t bytes_of_element) const {
@@ -128,8 +159,14 @@ std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType t
   constexpr std::int64_t kMostRounds = 60000;  // of a thread's own loop over the depth
   if (ir::is_bool(type) || std::min({rows, columns, depth, groups}) == 0) return {};
   if (facts.has_slow_barriers && !(facts.has_limited_loops && depth > kMostRounds)) return {};
-  if (tiles.empty()) tiles = kTiles;
-  return choose_of(tiles, facts, static_cast<std::int64_t>(ir::size_of(type)), rows, columns, depth, groups);
+  constexpr std::int64_t kMostSliced = 1024;
+  const auto bytes = static_cast<std::int64_t>(ir::size_of(type));
+  const auto grid = choose_of(tiles.empty() ? kTiles : tiles, facts, bytes, rows, columns, depth, groups);
+  if (!grid || !tiles.empty() || grid->parts == 1 || depth > kMostSliced || bytes > 4) return grid;
+  const BlockGrid sliced{rows, columns, depth, groups, 1, divide_up(depth, kSliced.depth) * kSliced.depth, kSliced};
+  const bool fits =
+      kSliced.shared_bytes(bytes) <= facts.shared_bytes_per_block && kSliced.threads() <= facts.max_threads;
+  return fits && sliced.blocks() <= std::int64_t{2} * facts.multiprocessors ? sliced : grid;
 }
 
 std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
@@ -198,7 +235,10 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
   const Value all_rows = arguments.number(grid.rows), all_columns = arguments.number(grid.columns);
   Loader first(writer, arguments, type, tile, rows, tile.rows, place.first_row, all_rows);
   Loader second(writer, arguments, type, tile, columns, tile.columns, place.first_column, all_columns);
-  const Value thread = writer.thread(), my_row = thread / tile.across(), my_column = thread % tile.across();
+  const int of_slice = tile.down() * tile.across();
+  const Value slice = tile.slices == 1 ? writer.index(0) : writer.thread() / of_slice;
+  const Value thread = tile.slices == 1 ? writer.thread() : writer.thread() - slice * of_slice;
+  const Value my_row = thread / tile.across(), my_column = thread % tile.across();
   std::vector<Variable> sums;
   sums.reserve(static_cast<std::size_t>(tile.rows_each) * static_cast<std::size_t>(tile.columns_each));
   for (int i = 0; i < tile.rows_each * tile.columns_each; ++i)
@@ -219,8 +259,9 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
     second.put(now);
     writer.barrier();
     fetch(from + tile.depth);
-    for (int k = 0; k < tile.depth; ++k) {
-      const Value depth = writer.index(k);
+    const int depth_of_slice = tile.depth / tile.slices;
+    for (int k = 0; k < depth_of_slice; ++k) {
+      const Value depth = tile.slices == 1 ? writer.index(k) : slice * depth_of_slice + k;
       const auto of_rows = first.get(now, depth, my_row, tile.down(), tile.rows_each);
       const auto of_columns = second.get(now, depth, my_column, tile.across(), tile.columns_each);
       auto sum = sums.begin();
@@ -235,6 +276,15 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
     side.set(writer.index(1) - now);
   });
 
+  if (tile.slices > 1) {
+    const auto [row, sum] = sum_of_slices(writer, tile, slice, thread, sums);
+    const Value of_tile =
+        first.is_in_fours(tile.rows_each) ? my_row * tile.rows_each + row : my_row + row * tile.down();
+    const Value at_row = place.first_row + to(arguments.index(), of_tile);
+    const Value column = place.first_column + to(arguments.index(), my_column);
+    writer.when(at_row < all_rows && column < all_columns, [&] { store(at_row, column, sum); });
+    return;
+  }
   for (int i = 0; i < tile.rows_each; ++i) {
     const Value row = place.first_row + to(arguments.index(), first.line_of(i, my_row, tile.down(), tile.rows_each));
     const bool in_packs = store_pack && second.is_in_fours(tile.columns_each);

@@ -20,10 +20,13 @@ struct BlockTile {
   std::int64_t sides = 2;              // of what is loaded: the next step's beside this one's
   std::int64_t more_shared_bytes = 0;  // beside the two factors
   int blocks_at_once = 0;              // of a multiprocessor; 0: the depth is split only where blocks are too few
+  // Of what is loaded of the depth at once: so many threads have the same sums, of a slice each, and add them up at the
+  // end. 1, or as many as rows_each with a column each.
+  int slices = 1;
 
   int down() const { return rows / rows_each; }
   int across() const { return columns / columns_each; }
-  int threads() const { return down() * across(); }
+  int threads() const { return down() * across() * slices; }
   std::int64_t shared_bytes(std::int64_t bytes_of_element) const;
 };
 

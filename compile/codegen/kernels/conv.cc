@@ -5,6 +5,7 @@
 
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/conv_blocks.h"
+#include "compile/codegen/kernels/conv_direct.h"
 #include "compile/codegen/kernels/conv_values.h"
 #include "compile/codegen/kernels/lower.h"
 #include "compile/codegen/target.h"
@@ -20,6 +21,7 @@ Status convolve_to_image(Emitter& emit, const ConvSizes& sizes, bool is_forward,
                          const View& weight_view, const View& to_view) {
   if (to_view.num_elements() == 0) return {};
   const View from_contiguous = emit.contiguous(from_view), weight_contiguous = emit.contiguous(weight_view);
+  if (emit_image_directly(emit, sizes, is_forward, from_contiguous, weight_contiguous, to_view)) return {};
   if (emit_image_in_blocks(emit, sizes, is_forward, from_contiguous, weight_contiguous, to_view)) return {};
   const auto places = ConvSizes::product(is_forward ? sizes.output : sizes.input);
   TileGrid grid{.rows = is_forward ? sizes.out_channels : sizes.in_channels,
@@ -121,6 +123,7 @@ Status emit_conv_weight_grad(Emitter& emit, const ir::ConvWeightGrad& op, const 
   if (weight_view.num_elements() == 0) return {};
   const auto sizes = sizes_of(op, input_view.shape, weight_view.shape, output_view.shape);
   const View input_whole = emit.contiguous(input_view), output_whole = emit.contiguous(output_view);
+  if (emit_weight_grad_directly(emit, sizes, input_whole, output_whole, weight_view)) return {};
   if (const auto parts = emit_weight_grad_in_blocks(emit, sizes, input_whole, output_whole, weight_view)) {
     if (parts->rank() == 2) sum_parts(emit, *parts, weight_view);  // else it is the weights' own memory
     return {};

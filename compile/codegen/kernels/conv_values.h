@@ -91,19 +91,22 @@ class ConvKernel {
     each_from(0, sizes, at, body);
   }
 
-  // The element of an image [.., in...] that output place `out` and kernel element `k` meet in, or 0 in the padding.
-  kernel::Value input_element(kernel::Memory from, kernel::Value begin, const Values& out, const Values& k) {
+  // Where a place of an image and an element of the window meet; `place` is of no use where it is not inside.
+  struct Meeting {
+    kernel::Value place, inside;
+  };
+  // The place of the input that output place `out` and kernel element `k` meet in.
+  Meeting input_place(const Values& out, const Values& k) {
     Values at(spatial_);
     kernel::Value inside;
     for (std::size_t d = 0; d < spatial_; ++d) {
       at[d] = out[d] * stride_[d] - padding_[d] + k[d] * dilation_[d];
       meet(inside, at[d] >= 0 && at[d] < input_[d]);
     }
-    return masked(from, begin, joined(at, input_), inside);
+    return {joined(at, input_), inside};
   }
-
-  // The element of [.., out...] whose window has input place `in` at kernel element `k`, or 0 where there is none.
-  kernel::Value output_element(kernel::Memory from, kernel::Value begin, const Values& in, const Values& k) {
+  // The place of the output whose window has input place `in` at kernel element `k`.
+  Meeting output_place(const Values& in, const Values& k) {
     Values at(spatial_);
     kernel::Value inside;
     for (std::size_t d = 0; d < spatial_; ++d) {
@@ -112,7 +115,21 @@ class ConvKernel {
       meet(inside, far >= 0 && at[d] < output_[d]);
       if (!steps_by_one_[d]) meet(inside, at[d] * stride_[d] == far);
     }
-    return masked(from, begin, joined(at, output_), inside);
+    return {joined(at, output_), inside};
+  }
+  // What lies there in the plane that begins at `begin`, or 0.
+  kernel::Value element(kernel::Memory from, kernel::Value begin, const Meeting& at) {
+    const kernel::Value element = writer_.load(from, begin + select(at.inside, at.place, zero()));
+    return select(at.inside, element, element.number(0));
+  }
+
+  // The element of an image [.., in...] that output place `out` and kernel element `k` meet in, or 0 in the padding.
+  kernel::Value input_element(kernel::Memory from, kernel::Value begin, const Values& out, const Values& k) {
+    return element(from, begin, input_place(out, k));
+  }
+  // The element of [.., out...] whose window has input place `in` at kernel element `k`, or 0 where there is none.
+  kernel::Value output_element(kernel::Memory from, kernel::Value begin, const Values& in, const Values& k) {
+    return element(from, begin, output_place(in, k));
   }
 
  private:
@@ -131,11 +148,6 @@ class ConvKernel {
 
   static void meet(kernel::Value& inside, kernel::Value condition) {
     inside = inside.id < 0 ? condition : inside && condition;
-  }
-
-  kernel::Value masked(kernel::Memory from, kernel::Value begin, kernel::Value place, kernel::Value inside) {
-    const kernel::Value element = writer_.load(from, begin + select(inside, place, zero()));
-    return select(inside, element, element.number(0));
   }
 
   kernel::Writer& writer_;

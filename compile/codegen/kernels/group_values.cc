@@ -20,7 +20,7 @@ GroupValues::GroupValues(Emitter& emit, const GroupPlan& plan, int threads, bool
       plan_(plan),
       narrow_(narrow),
       coarse_(std::move(coarse)),
-      writer_(threads, emit.target().facts().has_functions) {
+      writer_(threads, emit.target().facts().has_functions, emit.target().facts().has_exp2) {
   reads_.resize(plan.reads().size());
   first_.resize(plan.reads().size());
   for (std::size_t k = 0; k < plan.reads().size(); ++k) {

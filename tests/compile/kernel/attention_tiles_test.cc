@@ -9,26 +9,28 @@
 namespace burn::testing {
 namespace {
 
-compile::DeviceFacts gpu() {
+compile::DeviceFacts gpu(bool has_exp2) {
   return {.multiprocessors = 4,
           .shared_bytes = 65536,
           .shared_bytes_per_block = 49152,
           .subgroup_size = 32,
+          .has_exp2 = has_exp2,
           .has_f16_tiles = true,
           .has_bf16_tiles = true};
 }
 
 void check(const Sample& sample, ThreadOrder order, std::size_t most_kernels) {
   SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
+  const auto facts = gpu(order == ThreadOrder::shuffled);
   try {
-    const auto run = run_interpreted(sample.program, sample.inputs, sample.bindings, gpu(), true, order);
+    const auto run = run_interpreted(sample.program, sample.inputs, sample.bindings, facts, true, order);
     ASSERT_TRUE(run.ok()) << run.status().to_string();
     EXPECT_LE(run->kernels.size(), most_kernels) << "it is made of other ops";
     const auto expected = reference::evaluate(sample.program, sample.inputs, sample.bindings);
     for (std::size_t i = 0; i < expected.size(); ++i)
       EXPECT_EQ(first_difference(run->outputs[i], expected[i], sample.slack, sample.cancelled), "") << "output " << i;
     if (!has_spirv_val()) return;
-    for (const auto& kernel : run->kernels) EXPECT_EQ(validate(*kernel, gpu()), "");
+    for (const auto& kernel : run->kernels) EXPECT_EQ(validate(*kernel, facts), "");
   } catch (const std::runtime_error& undefined) {
     FAIL() << undefined.what();
   }

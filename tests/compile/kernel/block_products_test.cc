@@ -86,7 +86,7 @@ TEST(TileProducts, AreExact) {
 
 constexpr Case kLarge{"tiles of 128", 130, 90, 20, 1, 1, 1}, kMiddle{"tiles of 64", 70, 90, 33, 2, 6, 1},
     kWide{"tiles of 64 x 128", 70, 90, 33, 2, 4, 1}, kSmall{"tiles of 32", 40, 33, 17, 3, 12, 1},
-    kParts{"the depth in two parts", 40, 33, 300, 1, 8, 2};
+    kParts{"the depth in two parts", 40, 33, 1100, 1, 8, 2}, kSlices{"slices of the depth", 40, 33, 300, 1, 8, 1};
 
 TEST(BlockProducts, AreExactForEachTile) {
   check(kLarge, DType::f32, false, false, ThreadOrder::forward);
@@ -94,6 +94,7 @@ TEST(BlockProducts, AreExactForEachTile) {
   check(kWide, DType::f32, false, true, ThreadOrder::backward);
   check(kSmall, DType::f32, false, false, ThreadOrder::shuffled);
   check(kParts, DType::f32, false, false, ThreadOrder::shuffled);
+  check(kSlices, DType::f32, false, false, ThreadOrder::shuffled);
 }
 
 TEST(BlockProducts, AreExactForTransposedFactors) {
@@ -101,6 +102,8 @@ TEST(BlockProducts, AreExactForTransposedFactors) {
   check(kMiddle, DType::f32, true, false, ThreadOrder::forward);
   check(kMiddle, DType::f32, false, true, ThreadOrder::shuffled);
   check(kParts, DType::f32, true, true, ThreadOrder::backward);
+  check(kSlices, DType::f32, true, true, ThreadOrder::backward);
+  check(kSlices, DType::f32, false, true, ThreadOrder::forward);
 }
 
 TEST(BlockProducts, AreExactForFewRowsAndColumns) {
@@ -113,6 +116,7 @@ TEST(BlockProducts, AreExactForOtherTypes) {
   for (const auto dtype : {DType::f16, DType::bf16, DType::f64, DType::i8, DType::i32, DType::u64}) {
     check(kMiddle, dtype, false, false, ThreadOrder::forward);
     check(kParts, dtype, false, true, ThreadOrder::forward);
+    if (ir::size_of(ir::compute_dtype(dtype)) <= 4) check(kSlices, dtype, false, true, ThreadOrder::forward);
   }
 }
 
@@ -139,19 +143,35 @@ void check_convolution(const Op& op, const ir::Shape& first, const ir::Shape& se
   }
 }
 
-TEST(BlockProducts, AreExactForConvolutions) {
-  const ir::Shape input{2, 40, 9, 8}, weight{36, 20, 3, 2};
-  const ir::Conv conv{{2, 1}, {1, 0}, {1, 1}, {1, 2}, 2};
+// A convolution and both its gradients.
+void check_all(const ir::Conv& conv, const ir::Shape& input, const ir::Shape& weight) {
   const ir::TensorType types[] = {{DType::f32, input}, {DType::f32, weight}};
   const ir::TensorType* operands[] = {&types[0], &types[1]};
   const ir::Shape output = (*ir::infer(conv, operands))[0].shape;
-  const ir::ConvInputGrad to_input{conv.stride, conv.pad_begin, conv.pad_end, conv.dilation, {9, 8}, 2};
-  const ir::ConvWeightGrad to_weight{conv.stride, conv.pad_begin, conv.pad_end, conv.dilation, {3, 2}, 2};
+  const ir::ConvInputGrad to_input{conv.stride,   conv.pad_begin,       conv.pad_end,
+                                   conv.dilation, {input[2], input[3]}, conv.groups};
+  const ir::ConvWeightGrad to_weight{conv.stride,   conv.pad_begin,         conv.pad_end,
+                                     conv.dilation, {weight[2], weight[3]}, conv.groups};
   for (const int multiprocessors : {1, 4}) {
     check_convolution(conv, input, weight, multiprocessors);
     check_convolution(to_input, output, weight, multiprocessors);
     check_convolution(to_weight, input, output, multiprocessors);
   }
+}
+
+// Channels that no chunk divides, and windows of one element, are computed as products.
+TEST(BlockProducts, AreExactForConvolutions) {
+  check_all({{2, 1}, {1, 0}, {1, 1}, {1, 2}, 2}, {2, 46, 9, 8}, {38, 23, 3, 2});
+  check_all({{1, 2}, {0, 1}, {1, 0}, {1, 1}, 1}, {2, 24, 7, 8}, {20, 24, 1, 1});
+}
+
+// Chunks of channels, rows that fill no tile, and more places than threads; planes smaller than a block, and few
+// images.
+TEST(DirectConvolutions, AreExact) {
+  check_all({{2, 1}, {1, 0}, {1, 1}, {1, 2}, 2}, {2, 40, 9, 8}, {36, 20, 3, 2});
+  check_all({{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1}, {5, 3, 13, 14}, {10, 3, 3, 3});
+  check_all({{1, 2}, {0, 2}, {2, 1}, {2, 1}, 3}, {9, 6, 6, 7}, {9, 2, 2, 4});
+  check_all({{1, 1}, {0, 0}, {0, 0}, {1, 1}, 1}, {3, 8, 26, 26}, {16, 8, 3, 3});
 }
 
 // The catalogue's products are small: on a device with one multiprocessor all that can be are computed in blocks.

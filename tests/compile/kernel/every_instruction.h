@@ -32,7 +32,7 @@ inline compile::kernel::Kernel every_instruction() {
     const Value is_less = (a < b) || (a <= whole && !(a == bits)) || (a != b) != (b == whole);
     total.set(select(is_less, to(DType::f32, bits), total.get()));
   }
-  total.set(bits_as(DType::f32, bits_as(DType::u32, real(total.get()))));
+  total.set(unary(Code::exp2, bits_as(DType::f32, bits_as(DType::u32, real(total.get())))));
   total.set(to(DType::f32, bits_as(DType::f64, bits_as(DType::i64, to(DType::f64, total.get())))));
   total.set(w.shuffle_xor(w.broadcast(total.get(), 3), 16) + infinity(total.get()));
   for (int f = 0; f < kFunctionCount; ++f) {

@@ -15,8 +15,9 @@ namespace kernel = burn::compile::kernel;
 using MapBody = std::function<kernel::Value(kernel::Writer&, std::span<const kernel::Value>)>;
 
 // y[i] = body(x0[i], x1[i], ...).
-inline kernel::Kernel map_kernel(std::span<const ir::DType> from, ir::DType to, const MapBody& body, int threads = 64) {
-  kernel::Writer writer(threads);
+inline kernel::Kernel map_kernel(std::span<const ir::DType> from, ir::DType to, const MapBody& body, int threads = 64,
+                                 bool has_exp2 = false) {
+  kernel::Writer writer(threads, false, has_exp2);
   std::vector<kernel::Memory> inputs;
   for (const auto dtype : from) inputs.push_back(writer.address(dtype));
   const auto output = writer.address(to);

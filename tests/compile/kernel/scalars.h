@@ -124,6 +124,8 @@ std::uint64_t real(Code code, T a, T b, T c) {
       return bits_of(std::sqrt(a));
     case Code::abs:
       return bits_of(std::fabs(a));
+    case Code::exp2:
+      return bits_of(std::exp2(a));
     default:
       fail(fmt::format("{} of floats", compile::kernel::name_of(code)));
   }
