@@ -20,7 +20,9 @@ TEST_P(EveryTransport, CarriesFramesOfEverySizeInOrderBothWays) {
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     channel->send(frame("head" + std::to_string(i), sizes[i], static_cast<std::uint8_t>(i)), Lane::control);
   }
-  ASSERT_TRUE(client->wait_for_frames(sizes.size()));
+  ASSERT_TRUE(client->wait_for_frames(sizes.size()))
+      << client->frame_count() << " of " << sizes.size() << " frames came back; closed " << client->closed_count()
+      << " times: " << client->why().to_string() << "; " << channel->queued_bytes() << " bytes wait to be sent";
   const auto frames = client->frames();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     EXPECT_TRUE(matches(frames[i], "head" + std::to_string(i), sizes[i], static_cast<std::uint8_t>(i))) << i;
