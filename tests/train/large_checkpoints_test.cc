@@ -49,12 +49,12 @@ TEST_F(LargeCheckpoints, AreOfOneMomentThoughTheyAreReadLater) {
   }
 }
 
-// Counts the checkpoints that are written to the end.
+// Writes the first checkpoint alone, as each is hundreds of MiB, and counts them.
 struct CountsWritten : train::FileCheckpointer {
   using FileCheckpointer::FileCheckpointer;
   std::atomic<std::int64_t> written = 0;
   void save(const std::string& name, const train::Checkpoint& checkpoint) override {
-    FileCheckpointer::save(name, checkpoint);
+    if (written == 0) FileCheckpointer::save(name, checkpoint);
     ++written;
   }
 };
@@ -63,21 +63,17 @@ struct CountsWritten : train::FileCheckpointer {
 // of the large tensor's pieces, which its two moments share.
 TEST_F(LargeCheckpoints, TheFirstOneLeavesNoStepToPlan) {
   constexpr std::size_t kPieces = 5;  // of 68.7 MiB, 16 MiB each
-  for (const double decay : {0.0, 0.9}) {
-    forget();
-    const auto files = std::make_shared<CountsWritten>(folder / "run/checkpoint");
-    std::vector<std::uint64_t> programs;  // after each step
-    callback->on_step = [&](train::Run& run) {
-      while (run.step() == 4 && files->written == 0) std::this_thread::sleep_for(std::chrono::milliseconds{1});
-      programs.push_back(device.state()->stats().programs_defined);
-    };
-    auto described = training().max_steps(5).checkpointer(files).checkpoints(train::EverySteps{.steps = 3});
-    if (decay > 0) described.ema({.decay = decay});
-    (void)described.launch(large());
-    ASSERT_EQ(programs.size(), 5);
-    EXPECT_EQ(programs[3], programs[2] + kPieces);
-    EXPECT_EQ(programs[4], programs[3]);
-  }
+  const auto files = std::make_shared<CountsWritten>(folder / "run/checkpoint");
+  std::vector<std::uint64_t> programs;  // after each step
+  callback->on_step = [&](train::Run& run) {
+    while (run.step() == 4 && files->written == 0) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    programs.push_back(device.state()->stats().programs_defined);
+  };
+  const train::EverySteps every{.steps = 3};
+  (void)training().max_steps(5).ema({.decay = 0.9}).checkpointer(files).checkpoints(every).launch(large());
+  ASSERT_EQ(programs.size(), 5);
+  EXPECT_EQ(programs[3], programs[2] + kPieces);
+  EXPECT_EQ(programs[4], programs[3]);
 }
 
 }  // namespace
