@@ -167,6 +167,7 @@ bool emit_image_directly(Emitter& emit, const ConvSizes& sizes, bool is_forward,
       writer.barrier();
       conv.each(conv.kernel(), [&](const Values& k) {
         std::vector<ConvKernel::Meeting> meetings;
+        meetings.reserve(places.size());
         for (const auto& place : places)
           meetings.push_back(is_forward ? conv.input_place(place.at, k) : conv.output_place(place.at, k));
         const Value of_element = to_u32(ConvKernel::joined(k, conv.kernel())) * in_chunk;
