@@ -79,7 +79,7 @@ TEST(WorkerHost, HasFewSeriesForManyDevices) {
   daemon::Samples samples;
   host.collect(samples);
   constexpr std::size_t kHistograms =
-      3 * 18;  // of runs and compiling: a series for each of 16 ranges, a sum and a count
+      std::size_t{3} * 18;  // of runs and compiling: a series for each of 16 ranges, a sum and a count
   EXPECT_GT(samples.size(), 8u * (20 + kHistograms));
   EXPECT_LT(samples.size(), 8u * (40 + kHistograms));
 }
