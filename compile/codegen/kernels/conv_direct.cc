@@ -27,6 +27,7 @@ Value to_u32(Value number) { return kernel::to(ir::DType::u32, number); }
 
 std::vector<Variable> zeros(kernel::Writer& writer, int count) {
   std::vector<Variable> sums;
+  sums.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) sums.push_back(writer.variable(writer.constant(ir::DType::f32, 0.0)));
   return sums;
 }
@@ -167,6 +168,7 @@ bool emit_image_directly(Emitter& emit, const ConvSizes& sizes, bool is_forward,
       writer.barrier();
       conv.each(conv.kernel(), [&](const Values& k) {
         std::vector<ConvKernel::Meeting> meetings;
+        meetings.reserve(places.size());
         for (const auto& place : places)
           meetings.push_back(is_forward ? conv.input_place(place.at, k) : conv.output_place(place.at, k));
         const Value of_element = to_u32(ConvKernel::joined(k, conv.kernel())) * in_chunk;
