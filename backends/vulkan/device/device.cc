@@ -132,17 +132,6 @@ Status Device::start() {
                                                     .max_bytes = adapter_.max_allocation,
                                                     .limit_bytes = std::numeric_limits<std::uint64_t>::max(),
                                                     .name = "host memory"});
-  if (const auto written = find_type(memory, marked, kLocal | kSeen)) {
-    constexpr std::uint64_t kPage = 4 * kMiB, kMost = 64 * kMiB;
-    const auto there = memory.memoryHeaps[memory.memoryTypes[*written].heapIndex].size;
-    written_pages_ = std::make_unique<Pages>(device_, vk_,
-                                             Pages::Kind{.type = *written,
-                                                         .is_mapped = true,
-                                                         .page_bytes = kPage,
-                                                         .max_bytes = adapter_.max_allocation,
-                                                         .limit_bytes = std::min(there / 4, kMost),
-                                                         .name = "the device's memory that the host sees"});
-  }
   BURN_TRY(pipelines_, Pipelines::open(*this));
   return {};
 }
@@ -152,7 +141,6 @@ Device::~Device() {
   pipelines_.reset();
   memory_.reset();
   host_pages_.reset();
-  written_pages_.reset();
   vk_.DestroyDevice(device_, nullptr);
 }
 

@@ -43,10 +43,8 @@ class Device {
   VkDevice handle() const { return device_; }
   const DeviceFunctions& vk() const { return vk_; }
 
-  Pages& memory() { return *memory_; }          // of the device
-  Pages& host_pages() { return *host_pages_; }  // that the host and the device see
-  // Of the device's own memory that the host sees, too; null where there is none.
-  Pages* written_pages() { return written_pages_.get(); }
+  Pages& memory() { return *memory_; }           // of the device
+  Pages& host_pages() { return *host_pages_; }   // that the host and the device see
   DeviceMemory& buffers() { return *buffers_; }  // of streams
   Pipelines& pipelines() { return *pipelines_; }
   compile::GroupMemo& groups() { return *groups_; }
@@ -70,7 +68,7 @@ class Device {
   const DeviceFunctions vk_;
   VkQueue queue_ = VK_NULL_HANDLE;
   std::mutex queue_mutex_;
-  std::unique_ptr<Pages> memory_, host_pages_, written_pages_;
+  std::unique_ptr<Pages> memory_, host_pages_;
   std::unique_ptr<DeviceMemory> buffers_;
   std::unique_ptr<Pipelines> pipelines_;
   std::unique_ptr<compile::GroupMemo> groups_;

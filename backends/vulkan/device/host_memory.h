@@ -1,4 +1,4 @@
-// Memory that the host and the device see, in blocks that are kept for the next time.
+// Host memory that the device copies from and to by itself, in blocks that are kept for the next time.
 #pragma once
 
 #include <map>
@@ -18,8 +18,7 @@ class SharedBlock;
 // Thread-safe; lives as long as its last block.
 class HostMemory : public std::enable_shared_from_this<HostMemory> {
  public:
-  explicit HostMemory(const std::shared_ptr<Device>& device) : HostMemory(device, device->host_pages()) {}
-  HostMemory(std::shared_ptr<Device> device, Pages& pages) : device_(std::move(device)), pages_(pages) {}
+  explicit HostMemory(std::shared_ptr<Device> device) : device_(std::move(device)) {}
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
   ~HostMemory();
@@ -33,7 +32,6 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   void give_back(const Piece& piece);
 
   const std::shared_ptr<Device> device_;
-  Pages& pages_;  // the device's
   // Of the memory that the process may use, three quarters; what else sessions keep has the fourth
   // (Backend::take_host).
   const std::uint64_t limit_ = usable_memory() / 4 * 3;

@@ -17,7 +17,6 @@ class Timeline {
   ~Timeline();
 
   Device& device() const { return *device_; }
-  const std::shared_ptr<Device>& shared_device() const { return device_; }
   std::uint64_t submitted() const { return submitted_.load(std::memory_order_acquire); }  // the last number
   // Whether the device has done all up to this number; true of a device that is lost.
   bool is_reached(std::uint64_t number) const;

@@ -40,19 +40,16 @@ Result<VkCommandBuffer> CommandBuffers::begin(bool once) {
     give_back(commands);
     return status;
   }
-  constexpr VkPipelineStageFlags kStages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-  constexpr VkAccessFlags kWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
-                          kReads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
-  add_barrier(device.vk(), commands, kStages, kWrites, kStages, kReads | kWrites);
+  add_barrier(device.vk(), commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+              VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_MEMORY_READ_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+              VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_MEMORY_READ_BIT);
   return commands;
 }
 
-Status CommandBuffers::end(VkCommandBuffer commands, bool is_for_host) {
+Status CommandBuffers::end(VkCommandBuffer commands) {
   auto& device = timeline_->device();
-  if (is_for_host)
-    add_barrier(device.vk(), commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-                VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
-                VK_ACCESS_HOST_READ_BIT);
+  add_barrier(device.vk(), commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+              VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   return device.note(device.vk().EndCommandBuffer(commands), "recording commands");
 }
 

@@ -18,8 +18,8 @@ class CommandBuffers {
 
   // One that records, after everything that was submitted to the queue before. `once`: it is submitted once.
   Result<VkCommandBuffer> begin(bool once);
-  // Ends the recording, so that later submissions see what it wrote and, where it is for it, the host.
-  Status end(VkCommandBuffer commands, bool is_for_host);
+  // Ends the recording, so that the host and later submissions see what it wrote.
+  Status end(VkCommandBuffer commands);
   // Requires: it is submitted by now, or never will be, and not again.
   void give_back(VkCommandBuffer commands);
 

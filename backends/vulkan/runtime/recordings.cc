@@ -11,9 +11,6 @@ Recordings::Recordings(std::shared_ptr<Timeline> timeline, CommandBuffers& comma
       commands_(commands),
       memory_(memory),
       host_(host),
-      written_(timeline_->device().written_pages()
-                   ? std::make_shared<HostMemory>(timeline_->shared_device(), *timeline_->device().written_pages())
-                   : nullptr),
       completions_(completions),
       keeps_(keeps),
       takes_times_(KernelTimes::are_wanted()) {}
@@ -42,16 +39,8 @@ Result<Recording> Recordings::take(const VulkanExecutable& program, const std::v
     }
   }
   Recording recording;
-  const auto bytes = table_bytes(program, clears);
-  // Without a copy the device need not wait for one. Large tables are copied: the host's own memory is faster to write.
-  constexpr std::size_t kMostWritten = 65536;
-  if (written_ && bytes <= kMostWritten) {
-    if (auto written = written_->allocate(bytes); written.ok()) recording.staging = *std::move(written);
-  }
-  if (!recording.staging) {
-    BURN_TRY(recording.staging, host_.allocate(bytes));
-    BURN_TRY(recording.table, memory_.allocate(bytes));
-  }
+  BURN_TRY(recording.staging, host_.allocate(table_bytes(program, clears)));
+  BURN_TRY(recording.table, memory_.allocate(table_bytes(program, clears)));
   BURN_TRY(recording.commands, commands_.begin(once));
   if (takes_times_) {
     BURN_TRY(recording.times, RecordedTimes::make(timeline_->device(), program.dispatches()));
@@ -65,13 +54,12 @@ Result<Recording> Recordings::take(const VulkanExecutable& program, const std::v
 
 Status Recordings::record(const VulkanExecutable& program, const std::vector<bool>& left_out, std::size_t clears,
                           const Recording& recording) {
-  Recorder recorder(timeline_->device(), recording.commands, recording.address(), recording.times.get());
-  if (recording.table)
-    recorder.copy_table(recording.staging->piece(), recording.table->piece(), table_bytes(program, clears));
+  Recorder recorder(timeline_->device(), recording.commands, recording.table->address(), recording.times.get());
+  recorder.copy_table(recording.staging->piece(), recording.table->piece(), table_bytes(program, clears));
   recorder.clear_words(program, clears);
   recorder.add_levels(program, program.parts()[0].levels, left_out);
   recorder.copy_reports(program);
-  return commands_.end(recording.commands, program.report_copy() != nullptr);
+  return commands_.end(recording.commands);
 }
 
 Status Recordings::submit(const std::shared_ptr<Executable>& executable, Recording recording, bool is_for_one_run) {

@@ -19,11 +19,9 @@ namespace burn::backends::vulkan {
 struct Recording {
   VkCommandBuffer commands = VK_NULL_HANDLE;
   std::shared_ptr<SharedBlock> staging;  // where the host writes the table
-  VulkanBufferPtr table;                 // that the commands read, copied from `staging` first; null: they read that
+  VulkanBufferPtr table;                 // that the commands read; they copy it from `staging` first
   std::uint64_t number = 0;              // of the timeline, of its last submission
   std::shared_ptr<RecordedTimes> times;  // where they are wanted
-
-  VkDeviceAddress address() const { return table ? table->address() : staging->piece().address(); }  // of the table
 };
 
 // A word of the bindings that a check of an earlier run clears, if it has found something (SystemKernel::clear_marked).
@@ -66,7 +64,6 @@ class Recordings {
   CommandBuffers& commands_;
   StreamMemory& memory_;
   HostMemory& host_;
-  const std::shared_ptr<HostMemory> written_;  // the device's own, which the host sees; null: there is none
   Completions& completions_;
   const bool keeps_, takes_times_;
   std::unordered_map<std::uint64_t, Kept> kept_;  // by program

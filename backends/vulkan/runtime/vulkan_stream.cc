@@ -39,11 +39,11 @@ VulkanStream::~VulkanStream() {
 
 // --- bytes -----------------------------------------------------------------------------------------------------------
 
-Status VulkanStream::copy(const Piece& from, const Piece& to, std::size_t bytes, bool is_for_host) {
+Status VulkanStream::copy(const Piece& from, const Piece& to, std::size_t bytes) {
   BURN_TRY(auto* const commands, commands_->begin(true));
   const VkBufferCopy copy{.srcOffset = from.offset, .dstOffset = to.offset, .size = bytes};
   timeline_->device().vk().CmdCopyBuffer(commands, from.page->buffer, to.page->buffer, 1, &copy);
-  auto status = commands_->end(commands, is_for_host);
+  auto status = commands_->end(commands);
   if (status.ok()) status = timeline_->submit(commands);
   commands_->give_back(commands);
   return status;
@@ -77,7 +77,7 @@ void VulkanStream::download(BufferPtr buffer, std::size_t size, Downloaded done)
   auto block = host_->allocate(size);
   if (!block.ok()) return fail(block.status());
   if (size > 0) {
-    if (auto copied = copy(vulkan(buffer).piece(), (*block)->piece(), size, true); !copied.ok())
+    if (auto copied = copy(vulkan(buffer).piece(), (*block)->piece(), size); !copied.ok())
       return fail(std::move(copied));
   }
   completions_.add([buffer = std::move(buffer), block = *block, done = std::move(done)](const Status& device) {

@@ -38,8 +38,7 @@ class VulkanStream final : public Stream {
   Result<RunResult> try_run(const std::shared_ptr<Executable>& executable, RunArgs& args);
   // Fills in what inputs that failed would have been.
   Status stand_in_for_failed(const VulkanExecutable& program, RunArgs& args);
-  // `is_for_host`: the host reads it.
-  Status copy(const Piece& from, const Piece& to, std::size_t bytes, bool is_for_host = false);
+  Status copy(const Piece& from, const Piece& to, std::size_t bytes);
 
   // Words of Commits that depend on reports of runs which the device has not done yet: what clears them (the word as an
   // offset in the bindings), and the reports, which are kept until it is done.
@@ -76,7 +75,6 @@ class VulkanStream final : public Stream {
   const std::unique_ptr<CommandBuffers> commands_;
   Arena arena_;
   Interrupt interrupt_;
-  std::vector<std::byte> table_;  // of the run that is enqueued, before it is written to the device
   Completions completions_;
   std::unique_ptr<Recordings> recordings_;
 };

@@ -142,7 +142,7 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
       if (part.collective)
         copy_beside(commands, piece_of(program, args, outputs, part.collective->operand), operand->piece(),
                     part.collective->type.num_bytes());
-      auto status = commands_->end(commands, true);
+      auto status = commands_->end(commands);
       if (status.ok()) status = timeline_->submit(commands);
       commands_->give_back(commands);
       if (status.ok() && part.collective) status = timeline_->wait(timeline_->submitted());

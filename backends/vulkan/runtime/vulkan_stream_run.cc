@@ -98,7 +98,7 @@ Status VulkanStream::stand_in_for_failed(const VulkanExecutable& program, RunArg
       BURN_TRY(auto* const commands, commands_->begin(true));
       const auto& piece = buffer->piece();
       timeline_->device().vk().CmdFillBuffer(commands, piece.page->buffer, piece.offset, piece.bytes, 0);
-      auto status = commands_->end(commands, false);
+      auto status = commands_->end(commands);
       if (status.ok()) status = timeline_->submit(commands);
       commands_->give_back(commands);
       BURN_RETURN_IF_ERROR(status);
@@ -170,11 +170,7 @@ Status VulkanStream::launch(const std::shared_ptr<Executable>& executable, const
   if (program.does_nothing()) return {};
   const auto bound = bind(program, args);
   BURN_TRY(auto recording, recordings_->take(program, left_out, bound.clears.size()));
-  // Memory of the device is written once and in order: the host does not cache it.
-  const auto at = recording.staging->bytes();
-  if (!recording.table) table_.resize(at.size());
-  write_table(program, args, outputs, bound, found, recording.address(), recording.table ? at.data() : table_.data());
-  if (!recording.table) std::memcpy(at.data(), table_.data(), at.size());
+  write_table(program, args, outputs, bound, found, recording.table->address(), recording.staging->bytes().data());
   const bool is_for_one_run = !left_out.empty() || !bound.clears.empty();
   BURN_RETURN_IF_ERROR(recordings_->submit(executable, std::move(recording), is_for_one_run));
   if (!bound.reports.empty()) completions_.add([reports = bound.reports](const Status&) {});
