@@ -109,6 +109,9 @@ struct OneClient final : net::Acceptor {
     served->over = &over;
     return served;
   }
+  std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel>, const Status&) override {
+    return nullptr;
+  }
   std::binary_semaphore over{0};
 };
 

@@ -29,7 +29,7 @@ std::shared_ptr<TenantAccount> tenant(const std::string& name, unsigned weight,
 class Load {
  public:
   Load(FairGate& gate, std::shared_ptr<TenantAccount> account, std::chrono::microseconds run)
-      : thread_([this, &gate, account = std::move(account), run] {
+      : thread_([&gate, account = std::move(account), run] {
           const FairGate::Place place{gate, account};
           SessionSignal signal;
           while (!is_over) {

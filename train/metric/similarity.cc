@@ -17,13 +17,15 @@ using client::Value;
 // f32 [1, 1, window, 1]: normalised.
 Value gaussian_column(const Value& like, const SimilarityConstants& constants) {
   std::vector<double> weights(static_cast<std::size_t>(constants.window));
+  const auto middle = constants.window / 2;
   double sum = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    const double x = static_cast<double>(i) - static_cast<double>(constants.window / 2);
+    const double x = static_cast<double>(i) - static_cast<double>(middle);
     weights[i] = std::exp(-x * x / (2 * constants.sigma * constants.sigma));
     sum += weights[i];
   }
   std::vector<Value> parts;
+  parts.reserve(weights.size());
   for (const double weight : weights) {  // part of the program: nothing is uploaded with each step
     parts.push_back(
         client::filled(client::place_of(like), {1, 1, 1, 1}, weight / sum, ir::DType::f32, client::current_site()));

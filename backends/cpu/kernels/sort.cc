@@ -179,7 +179,7 @@ Status order_lines(Run& run, const Job& job, const Array& x, Array& values, Arra
   const auto k = results.size;
   const bool selects = k < lines.size / 4;
   const auto room_of_one = selects ? items_of_selection(k) : 2 * lines.size;
-  const auto parts = std::min<std::int64_t>(lines.count(), 4 * thread_count());
+  const auto parts = std::min<std::int64_t>(lines.count(), std::int64_t{4} * thread_count());
   BURN_TRY(const auto room, run.pool.allocate(static_cast<std::size_t>(parts * room_of_one) * sizeof(Item)));
   const auto format = key_format(job.dtype);
   const auto keys_of = BURN_BEST(find_keys_of<U>)(format.kind);

@@ -15,7 +15,6 @@
 namespace burn::backends::cuda {
 namespace {
 
-using burn::cuda::ConvShape;
 using burn::cuda::kThreads;
 
 template <typename Op>

@@ -28,6 +28,7 @@ Value to_u32(Value number) { return kernel::to(ir::DType::u32, number); }
 std::vector<Variable> zeros(kernel::Writer& writer, int count) {
   std::vector<Variable> sums;
   sums.reserve(static_cast<std::size_t>(count));
+  sums.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) sums.push_back(writer.variable(writer.constant(ir::DType::f32, 0.0)));
   return sums;
 }
