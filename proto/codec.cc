@@ -186,8 +186,7 @@ Result<Body> read_any_body(const Envelope& envelope, Programs programs, const Sh
 }
 
 // `owner`: of the header's bytes.
-Result<Frame> assemble(std::string_view header, const SharedBytes& payload, Programs programs,
-                       const SharedBytes& owner) {
+Result<Frame> assemble(std::string_view header, SharedBytes payload, Programs programs, const SharedBytes& owner) {
   [[maybe_unused]] const Quiet quiet;
   BURN_TRY(const auto envelope, read_envelope(header));
   auto body = read_any_body(envelope, programs, owner);
@@ -219,15 +218,15 @@ Result<Frame> decode(const SharedBytes& bytes, Programs programs) {
     return invalid_argument(fmt::format("a frame of {} bytes; at most {} may be", bytes.size(), kMaxFrameBytes));
   }
   BURN_TRY(const auto parts, split({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-  const auto payload = kept(bytes.slice(parts.payload_begin, bytes.size() - parts.payload_begin), bytes.size());
-  return assemble(parts.header, payload, programs, bytes);
+  auto payload = kept(bytes.slice(parts.payload_begin, bytes.size() - parts.payload_begin), bytes.size());
+  return assemble(parts.header, std::move(payload), programs, bytes);
 }
 
 Result<Frame> decode(const SharedBytes& head, SharedBytes payload) {
   const auto parts =
       split_head({reinterpret_cast<const char*>(head.data()), head.size()}, head.size() + payload.size());
   if (!parts || parts->payload_begin != head.size()) return invalid_argument("a frame in parts that do not fit");
-  return assemble(parts->header, payload, Programs::now, head);
+  return assemble(parts->header, std::move(payload), Programs::now, head);
 }
 
 ReadProgram read_program(const SharedBytes& encoded, const std::function<Status(const ProgramSize&)>& admit) {
