@@ -149,7 +149,7 @@ Status Conversation::on_welcome(const proto::Welcome& welcome) {
     changed_.notify_all();
     refused = requests_.fail_beside([&](const proto::Body& question) { return check_known(proto::verb_of(question)); });
     if (welcome_) {
-      for (auto& question : requests_.beside())
+      for (auto& question : requests_.beside_to_ask())
         transmit(proto::encode({0, std::move(question), {}}), proto::Lane::control);
     }
   }

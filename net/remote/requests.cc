@@ -135,9 +135,14 @@ Result<Completion> Requests::on_done(const proto::Done& done) {
 Result<Completion> Requests::on_report(std::uint64_t id, const Status& status, proto::Body report) {
   const Request* request = find(id);
   const auto* asked = request ? std::get_if<Beside>(&request->callback) : nullptr;
+  if (!request && take_late_answer(id, report.index())) return Completion{};
   if (!asked || asked->answer != report.index())
     return invalid_argument(fmt::format("a {} for request {}, which awaits none", proto::name(report), id));
   auto done = take(id);
+  if (const auto& beside = std::get<Beside>(done.callback); beside.asked_again > 0) {
+    const std::lock_guard lock(mutex_);
+    late_answers_.emplace(id, std::pair{beside.answer, beside.asked_again});
+  }
   if (!status.ok()) return fail(std::move(done), printable(status));
   return Completion{[callback = std::get<Beside>(std::move(done.callback)).done, report = std::move(report)]() mutable {
     callback(std::move(report));
@@ -156,12 +161,24 @@ std::optional<std::uint64_t> Requests::oldest_seq() const {
   return found->second.seq;
 }
 
-std::vector<proto::Body> Requests::beside() const {
+std::vector<proto::Body> Requests::beside_to_ask() {
   const std::lock_guard lock(mutex_);
   std::vector<proto::Body> questions;
-  for (const auto& [id, request] : requests_)
-    if (const auto* asked = std::get_if<Beside>(&request.callback)) questions.push_back(asked->question);
+  for (auto& [id, request] : requests_) {
+    auto* const beside = std::get_if<Beside>(&request.callback);
+    if (!beside) continue;
+    ++beside->asked_again;
+    questions.push_back(beside->question);
+  }
   return questions;
+}
+
+bool Requests::take_late_answer(std::uint64_t id, std::size_t answer) {
+  const std::lock_guard lock(mutex_);
+  const auto found = late_answers_.find(id);
+  if (found == late_answers_.end() || found->second.first != answer) return false;
+  if (--found->second.second == 0) late_answers_.erase(found);
+  return true;
 }
 
 std::vector<Completion> Requests::fail_beside(const std::function<Status(const proto::Body& question)>& check) {

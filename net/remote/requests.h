@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,7 +57,9 @@ class Requests {
   std::vector<Completion> fail_all(const Status& why);
   // Those questions beside the order of which `check` says why they cannot be asked.
   std::vector<Completion> fail_beside(const std::function<Status(const proto::Body& question)>& check);
-  std::vector<proto::Body> beside() const;  // those that are open
+  // Those beside the order that are open, to be asked on a new connection. The server may have got one over an earlier
+  // connection, too, and then answers each: the first answer counts, later ones are dropped.
+  std::vector<proto::Body> beside_to_ask();
 
   std::size_t size() const;  // questions that are open
   // The seq of the ordered question that has been open for the longest; nothing: none is.
@@ -80,6 +83,7 @@ class Requests {
     proto::Body question;
     std::size_t answer = 0;  // Body::index() of what answers it
     BesideCallback done;
+    int asked_again = 0;  // on how many new connections
 
     void operator()(const Status& why) const { done(why); }
   };
@@ -99,11 +103,14 @@ class Requests {
   // With the lock held: the ordered one that has been open for the longest, else the first beside the order, else none.
   ById::const_iterator oldest() const;
   Request* find(std::uint64_t id);
+  bool take_late_answer(std::uint64_t id, std::size_t answer);  // whether it is one of those
   Request take(std::uint64_t id);
   static Completion fail(Request request, const Status& why);
 
   mutable std::mutex mutex_;  // over the map; an entry belongs to the channel's thread
   ById requests_;
+  // Of questions beside the order that have been answered: what answers them, and how many more of it may come.
+  std::map<std::uint64_t, std::pair<std::size_t, int>> late_answers_;
   std::uint64_t last_id_ = 0;
   std::atomic<std::uint64_t> answers_ = 0, downloads_ = 0;
   std::uint64_t offset_ = 0;

@@ -57,7 +57,8 @@ TEST_F(WorkerLease, ASessionOnAllWorkersOutlivesCutConnections) {
     ASSERT_TRUE(session->run({.program = 1, .inputs = {id, id}, .first_output = id + 1, .release = {id}}).ok());
     if (id % 4 == 0) cut();
     if (id % 8 == 0) {
-      ASSERT_TRUE(sync(*session).ok()) << id;
+      const auto done = sync(*session);
+      ASSERT_TRUE(done.ok()) << id << ": " << done.message();
     }
   }
   constexpr float kDoubled = 1 << kTimes;

@@ -128,7 +128,7 @@ bool Engine::take_outcomes(bool wait) {
 
 // Early stopping comes some epochs after the best one, which then is nowhere else.
 void Engine::keep_best() {
-  if (find_best()->epoch != epoch_) return;
+  if (const auto best = find_best(); !best || best->epoch != epoch_) return;
   best_model_ = std::make_shared<const Record>(averaged(nn::record_of(work_.model())));
   best_epoch_ = epoch_;
 }
