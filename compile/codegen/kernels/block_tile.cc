@@ -112,8 +112,6 @@ class Loader {
   std::vector<Access> accesses_;
 };
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 // Into how many parts a long depth is split so that the last wave of blocks is nearly full, too: each part costs sums
 // in memory, counted as 3 % of the time.
 std::int64_t parts_that_fill(std::int64_t blocks, std::int64_t at_once, std::int64_t depth) {

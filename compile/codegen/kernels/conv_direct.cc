@@ -16,8 +16,6 @@ using kernel::Variable;
 constexpr int kThreads = 128;
 constexpr int kPack = 4;  // numbers of 16 bytes
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 bool is_for(const DeviceFacts& facts, const View& result) {
   return ir::compute_dtype(result.dtype) == ir::DType::f32 && !facts.has_slow_barriers && !facts.has_limited_loops &&
          facts.max_threads >= kThreads;

@@ -21,8 +21,6 @@ constexpr int kAcross = 32, kDown = kThreads / kAcross;  // of a block of column
 constexpr int kUnrolled = 4;                             // accesses that a thread has under way
 constexpr std::int64_t kBlocks = 8;                      // of each multiprocessor
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 // How many elements side by side along the last dim of `along` one access may take, with steps along `other`.
 int width_of(const View& from, const WalkPlan& along, const WalkPlan& other) {
   const auto size = static_cast<std::int64_t>(ir::size_of(from.dtype));

@@ -9,8 +9,6 @@ namespace {
 using kernel::Value;
 using kernel::Variable;
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 }  // namespace
 
 std::int64_t wanted_threads(const DeviceFacts& facts) {

@@ -9,6 +9,9 @@
 
 namespace burn::compile::kernels {
 
+// How many parts of `b` it takes for `a`, the last of them perhaps in part. Requires: a >= 0, b > 0.
+inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 using Values = std::vector<kernel::Value>;
 
 // Rows and columns of a result that one thread computes.
