@@ -81,6 +81,7 @@ class Drain : public ::testing::Test {
                                                                          .ws = address(k) + ":" + port_,
                                                                          .advertise = std::move(advertise),
                                                                          .drain_seconds = kDrainSeconds});
+    if (port_ != "0") return;  // chosen by the first worker; other threads read it from then on
     const auto& url = workers_[k]->urls().front();
     port_ = url.substr(url.rfind(':') + 1);
   }
