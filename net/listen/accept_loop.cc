@@ -221,8 +221,9 @@ void AcceptLoop::unauthenticated_ended(const std::string& peer, bool is_authenti
   auto* connection = find(peer);
   if (!connection && is_authenticated && peer.starts_with("unix")) {
     for (auto& [fd, other] : open_) {
-      if (other.is_named || other.ends_at) continue;
+      if (other.is_named) continue;
       other.is_authenticated = true;
+      other.ends_at.reset();  // a client may send before its call is looked at, and be counted several times over
       set_watched(other, false);
     }
   }

@@ -58,8 +58,8 @@ class AcceptLoop {
   // authenticated. Thread-safe.
   // Peers on unix sockets have no names, and the system does not count: when bytes come,
   // those that lie there are taken for new, which is too many rather than too few, and a connection that exceeds its
-  // bucket is ended. When a call there becomes authenticated it may be on any of these connections: none of them is
-  // counted any more.
+  // bucket is ended a second later. When a call there becomes authenticated it may be on any of these connections: none
+  // of them is counted any more, or ended for what was counted before.
   void unauthenticated_began(const std::string& peer);
   void unauthenticated_ended(const std::string& peer, bool is_authenticated);
 
