@@ -67,7 +67,8 @@ void CaptureEngine::sign() {
   words.push_back(lasting_.values().size());
   words.insert(words.end(), passing_.words().begin(), passing_.words().end());
   words.push_back(numbers_.size());
-  words.push_back(Autocast::dtype() ? 1 + static_cast<std::uint64_t>(*Autocast::dtype()) : 0);
+  const auto cast = Autocast::dtype();
+  words.push_back(cast ? 1 + static_cast<std::uint64_t>(*cast) : 0);
   words.insert(words.end(), aliases_.begin(), aliases_.end());
   for (const Value* value : arguments_) words.push_back(kind_of(*value));
 }

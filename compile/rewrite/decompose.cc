@@ -34,7 +34,7 @@ std::vector<Ref> Composer::add_all(const ir::Op& op, std::span<const Ref> operan
   for (const auto ref : operands) types.push_back(&builder_.type_of(ref));
   if (auto supported = supports_(op, types); !supported.ok()) {
     const std::vector<Ref> kept(operands.begin(), operands.end());
-    const auto made = std::visit([&](const auto& kind) { return decomposition::compose(*this, kind, kept); }, op);
+    auto made = std::visit([&](const auto& kind) { return decomposition::compose(*this, kind, kept); }, op);
     if (!made.empty()) return made;
     const auto site = to_string(site_);
     status_ = {supported.code(),
