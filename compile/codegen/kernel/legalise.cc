@@ -22,7 +22,10 @@ bool is_float(ir::DType type) { return ir::is_floating(type); }
 class Legaliser {
  public:
   Legaliser(const Kernel& from, const DeviceFacts& facts)
-      : from_(from), types_{facts.has_int64, facts.has_int64 && facts.has_narrow}, writer_(from.threads), memory_(from, types_, writer_) {}
+      : from_(from),
+        types_{facts.has_int64, facts.has_int64 && facts.has_narrow},
+        writer_(from.threads),
+        memory_(from, types_, writer_) {}
 
   Result<Kernel> run() {
     values_.resize(from_.body.size());
@@ -255,6 +258,7 @@ class Legaliser {
     if (types_.is_wide(now.type))
       return keep(i, is_float(from) ? wide_of_f32(value.low, is_signed(now.type)) : widened(from, value));
     if (types_.is_wide(from) && is_float(now.type)) return keep(i, to_f32(value, is_signed(from)));
+    if (!types_.has_int64 && from == u32 && is_float(now.type)) return keep(i, to_f32(value.low));
     // Of a pair the lower word counts.
     keep(i, types_.is_narrow(now.type) && !is_float(from)
                 ? types_.narrowed(now.type, bits_of(value.low.type) == 64 ? to(u32, value.low) : value.low)

@@ -76,10 +76,7 @@ Value f32_without_sign(const Wide& a) {
   }
   const Value top = high | number_of((low | last) != 0);
   const Value large = to(f32, bits_as(i32, top)) * scale;
-  // Below 2^32 the steps above do not reach that bit.
-  const Value half = (a.low >> 1) | (a.low & 1);
-  const Value small = to(f32, bits_as(i32, half)) * 2.0F, exact = to(f32, bits_as(i32, a.low));
-  return select(a.high != 0, large, select(bits_as(i32, a.low) < 0, small, exact));
+  return select(a.high != 0, large, to_f32(a.low));  // below 2^32 the steps above do not reach that bit
 }
 
 }  // namespace
@@ -135,6 +132,12 @@ WideQuotient divided(const Wide& a, const Wide& b, bool has_sign) {
   const Value a_is_negative = is_negative(a), b_is_negative = is_negative(b);
   const auto found = divided_without_sign(magnitude_of(a, a_is_negative), magnitude_of(b, b_is_negative));
   return {magnitude_of(found.quotient, a_is_negative != b_is_negative), magnitude_of(found.rest, a_is_negative)};
+}
+
+Value to_f32(Value word) {
+  const Value half = (word >> 1) | (word & 1);  // where a signed word has no room: the last bit only matters as any
+  const Value large = to(f32, bits_as(i32, half)) * 2.0F, small = to(f32, bits_as(i32, word));
+  return select(bits_as(i32, word) < 0, large, small);
 }
 
 Value to_f32(const Wide& a, bool has_sign) {

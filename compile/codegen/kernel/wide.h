@@ -34,7 +34,8 @@ struct WideQuotient {
 };
 WideQuotient divided(const Wide& a, const Wide& b, bool has_sign);
 
-// To nearest even.
+// To nearest even; of a u32, too, which SwiftShader's own conversion rounds twice.
+Value to_f32(Value word);
 Value to_f32(const Wide& a, bool has_sign);
 // Toward zero. Requires: the number fits.
 Wide wide_of_f32(Value x, bool has_sign);
