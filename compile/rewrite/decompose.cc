@@ -1,6 +1,7 @@
 #include "compile/rewrite/decompose.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <vector>
 
@@ -54,6 +55,12 @@ std::vector<Ref> Composer::add_all(const ir::Op& op, std::span<const Ref> operan
 Ref Composer::number(ir::DType dtype, double value) { return add(ir::Constant{.dtype = dtype, .real = value}, {}); }
 
 Ref Composer::integer(std::int64_t value) { return add(ir::Constant{.dtype = ir::DType::i64, .number = value}, {}); }
+
+ir::DType Composer::widest_float() const {
+  const ir::TensorType wide{ir::DType::f64, {}};
+  const std::array<const ir::TensorType*, 2> types{&wide, &wide};
+  return supports_(ir::Pointwise{PointwiseFn::mul}, types).ok() ? ir::DType::f64 : ir::DType::f32;
+}
 
 Ref Composer::filled(ir::DType dtype, double value, const ir::Shape& shape) {
   return add(ir::Expand{shape}, {number(dtype, value)});

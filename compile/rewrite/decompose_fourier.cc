@@ -1,6 +1,7 @@
 // The Fourier transform as products with small matrices: a length n = r m is r transforms of length m, after r-point
 // ones across them (J. W. Cooley, J. W. Tukey, Math. Comp. 19, 1965); lengths with large prime factors are convolutions
-// (Bluestein). The tables of cosines are computed by the device, in double, from whole numbers: exact angles.
+// (Bluestein). The tables of cosines are computed by the device from whole numbers, so that angles are exact but for
+// one rounding: in double, or in single where the device has no other, of angles up to half a turn.
 #include <array>
 #include <numbers>
 
@@ -58,11 +59,15 @@ class Transformer {
   // cos and -sin of 2 pi p / n, for whole numbers p.
   Parts roots(Ref p, std::int64_t n) {
     const auto turn = 2 * std::numbers::pi / static_cast<double>(n);
-    const auto angle =
-        add(PointwiseFn::mul, to_.cast(add(PointwiseFn::remainder, p, to_.integer(n)), DType::i64, DType::f64),
-            to_.number(DType::f64, turn));
-    return {to_.cast(to_.add(PointwiseFn::cos, {angle}), DType::f64, dtype_),
-            to_.cast(to_.add(PointwiseFn::neg, {to_.add(PointwiseFn::sin, {angle})}), DType::f64, dtype_)};
+    const auto type = to_.widest_float();
+    const auto wrapped = [&](Ref x) { return add(PointwiseFn::remainder, x, to_.integer(n)); };
+    const auto centred = [&](Ref half) {  // -n / 2 and above
+      return add(PointwiseFn::sub, wrapped(add(PointwiseFn::add, p, half)), half);
+    };
+    const auto whole = type == DType::f64 ? wrapped(p) : centred(to_.integer(n / 2));
+    const auto angle = add(PointwiseFn::mul, to_.cast(whole, DType::i64, type), to_.number(type, turn));
+    return {to_.cast(to_.add(PointwiseFn::cos, {angle}), type, dtype_),
+            to_.cast(to_.add(PointwiseFn::neg, {to_.add(PointwiseFn::sin, {angle})}), type, dtype_)};
   }
 
   // Element by element; b, of other dims, seen as `line` and expanded.

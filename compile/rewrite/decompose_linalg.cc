@@ -7,7 +7,7 @@ namespace burn::compile::decomposition {
 
 using ir::DType;
 
-// The product of the pivots, in double: what they grow to on the way need not fit a float.
+// The product of the pivots, in double where the device has it: what they grow to on the way need not fit a float.
 Results compose(Composer& to, const ir::Det&, Operands in) {
   const auto x = to.type_of(in[0]);
   const auto factors = to.add_all(ir::Lu{}, in);
@@ -24,9 +24,10 @@ Results compose(Composer& to, const ir::Det&, Operands in) {
   steps[axis] = n + 1;
   const auto whole = to.add(ir::Reshape{lines}, {factors[0]});
   const auto pivots = to.add(ir::Slice{ir::Dims::filled(axis + 1, 0), kept, steps}, {whole});
-  const auto product = to.add(ir::Reduce{ir::ReduceFn::prod, {axis}}, {to.cast(pivots, x.dtype, DType::f64)});
-  const auto sign = to.cast(factors[2], x.dtype, DType::f64);
-  return {to.cast(to.add(ir::PointwiseFn::mul, {to.add(ir::Reshape{batch}, {product}), sign}), DType::f64, x.dtype)};
+  const auto wide = to.widest_float();
+  const auto product = to.add(ir::Reduce{ir::ReduceFn::prod, {axis}}, {to.cast(pivots, x.dtype, wide)});
+  const auto sign = to.cast(factors[2], x.dtype, wide);
+  return {to.cast(to.add(ir::PointwiseFn::mul, {to.add(ir::Reshape{batch}, {product}), sign}), wide, x.dtype)};
 }
 
 }  // namespace burn::compile::decomposition

@@ -32,6 +32,8 @@ class Composer {
   Ref number(ir::DType dtype, double value);
   Ref integer(std::int64_t value);  // i64
   Ref cast(Ref x, ir::DType from, ir::DType to) { return from == to ? x : add(ir::Cast{to}, {x}); }
+  // The float with the most bits that the device computes with: f64, or f32 where it has none.
+  ir::DType widest_float() const;
   Ref filled(ir::DType dtype, double value, const ir::Shape& shape);
 
  private:

@@ -36,20 +36,21 @@ Result<VkDevice> make_device(const Adapter& adapter) {
                                       .queueCount = 1,
                                       .pQueuePriorities = &priority};
   VkPhysicalDeviceVulkan12Features of_12{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-  of_12.storageBuffer8BitAccess = VK_TRUE;
-  of_12.shaderInt8 = VK_TRUE;
+  const auto& facts = adapter.facts;
+  const VkBool32 has_narrow = facts.has_narrow ? VK_TRUE : VK_FALSE;
+  of_12.storageBuffer8BitAccess = has_narrow;
+  of_12.shaderInt8 = has_narrow;
   of_12.scalarBlockLayout = VK_TRUE;
   of_12.timelineSemaphore = VK_TRUE;
   of_12.bufferDeviceAddress = VK_TRUE;
   of_12.vulkanMemoryModel = VK_TRUE;
   VkPhysicalDeviceVulkan11Features of_11{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
                                          .pNext = &of_12};
-  of_11.storageBuffer16BitAccess = VK_TRUE;
+  of_11.storageBuffer16BitAccess = has_narrow;
   VkPhysicalDeviceFeatures2 features{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &of_11};
-  features.features.shaderInt64 = VK_TRUE;
-  features.features.shaderInt16 = VK_TRUE;
-  features.features.shaderFloat64 = adapter.facts.has_f64 ? VK_TRUE : VK_FALSE;
-  const auto& facts = adapter.facts;
+  features.features.shaderInt64 = facts.has_int64 ? VK_TRUE : VK_FALSE;
+  features.features.shaderInt16 = has_narrow;
+  features.features.shaderFloat64 = facts.has_f64 ? VK_TRUE : VK_FALSE;
   std::vector<const char*> extensions;
   tiles::MatrixFeatures of_matrices{.cooperativeMatrix = VK_TRUE};
   tiles::BFloat16Features of_bf16{.shaderBFloat16Type = VK_TRUE, .shaderBFloat16CooperativeMatrix = VK_TRUE};

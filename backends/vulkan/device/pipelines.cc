@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "compile/codegen/dialects/spirv.h"
 #include "compile/codegen/kernel/check.h"
+#include "compile/codegen/kernel/legalise.h"
 #include "compile/codegen/kernel/unroll.h"
 
 namespace burn::backends::vulkan {
@@ -119,11 +120,13 @@ Result<VkPipeline> Pipelines::make(const compile::kernel::Kernel& kernel) const 
   if (kernel.threads > facts.max_threads)
     return unimplemented(fmt::format("Vulkan: a kernel of {} threads a block; {} takes {}", kernel.threads,
                                      device_.adapter().name, facts.max_threads));
-  if (const auto bytes = shared_bytes_of(kernel); bytes > device_.adapter().max_shared_bytes)
+  BURN_RETURN_IF_ERROR(compile::kernel::check(kernel));
+  BURN_TRY(auto legal, compile::kernel::legalised(kernel, facts));
+  if (const auto bytes = shared_bytes_of(legal); bytes > device_.adapter().max_shared_bytes)
     return unimplemented(fmt::format("Vulkan: a kernel of {} bytes of shared memory; {} has {}", bytes,
                                      device_.adapter().name, device_.adapter().max_shared_bytes));
-  BURN_RETURN_IF_ERROR(compile::kernel::check(kernel));
-  const auto words = compile::print_spirv(facts.has_limited_loops ? compile::kernel::unrolled(kernel) : kernel, facts);
+  if (facts.has_limited_loops) legal = compile::kernel::unrolled(legal);
+  const auto words = compile::print_spirv(legal, facts);
   const VkShaderModuleCreateInfo code{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                       .codeSize = words.size() * sizeof(std::uint32_t),
                                       .pCode = words.data()};

@@ -39,15 +39,10 @@ struct Answers {
 
 std::string missing_features(const Answers& has) {
   const std::pair<VkBool32, const char*> needed[] = {
-      {has.features.features.shaderInt64, "64-bit integers (shaderInt64)"},
       {has.has_12.bufferDeviceAddress, "addresses of buffers (bufferDeviceAddress)"},
       {has.has_12.timelineSemaphore, "timeline semaphores (timelineSemaphore)"},
       {has.has_12.vulkanMemoryModel, "the memory model (vulkanMemoryModel)"},
       {has.has_12.scalarBlockLayout, "scalar layouts (scalarBlockLayout)"},
-      {has.has_12.storageBuffer8BitAccess, "8-bit storage (storageBuffer8BitAccess)"},
-      {has.has_11.storageBuffer16BitAccess, "16-bit storage (storageBuffer16BitAccess)"},
-      {has.has_12.shaderInt8, "8-bit integers (shaderInt8)"},
-      {has.features.features.shaderInt16, "16-bit integers (shaderInt16)"},
   };
   std::vector<std::string> missing;
   for (const auto& [is_there, name] : needed) {
@@ -70,7 +65,9 @@ void find_tiles(const Answers& has, VkPhysicalDevice device, Adapter& adapter) {
   constexpr int kSubgroup = 32;
   auto& facts = adapter.facts;
   if (is_off(Setting::vulkan_tiles) || facts.subgroup_size != kSubgroup) return;
-  if (!has.has_12.shaderFloat16 || !has_extension(device, tiles::kMatrixExtension)) return;
+  if (!facts.has_int64 || !facts.has_narrow || !has.has_12.shaderFloat16 ||
+      !has_extension(device, tiles::kMatrixExtension))
+    return;
   const bool knows_bf16 = has_extension(device, tiles::kBFloat16Extension);
   tiles::BFloat16Features of_bf16;
   tiles::MatrixFeatures of_matrices{.pNext = knows_bf16 ? &of_bf16 : nullptr};
@@ -169,11 +166,14 @@ Adapter describe(VkPhysicalDevice device) {
   std::ranges::copy(limits.maxComputeWorkGroupCount, adapter.max_blocks);
   adapter.tick_ns = static_cast<double>(limits.timestampPeriod);
   adapter.max_shared_bytes = limits.maxComputeSharedMemorySize;
-  adapter.has_int8 = has.has_12.shaderInt8 != 0;
-  adapter.has_int16 = has.features.features.shaderInt16 != 0;
-  adapter.has_f16 = has.has_12.shaderFloat16 != 0;
   adapter.has_memory_budget = has_extension(device, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   auto& facts = adapter.facts;
+  facts.has_int64 = has.features.features.shaderInt64 != 0;
+  facts.has_narrow = has.has_12.shaderInt8 != 0 && has.features.features.shaderInt16 != 0 &&
+                     has.has_12.storageBuffer8BitAccess != 0 && has.has_11.storageBuffer16BitAccess != 0;
+  // Offsets are then of 32 bits (kernel/legalise.h).
+  constexpr auto kMostOfWords = std::uint64_t{1} << 31;
+  if (!facts.has_int64 || !facts.has_narrow) adapter.max_allocation = std::min(adapter.max_allocation, kMostOfWords);
   facts.max_allocation = adapter.max_allocation;
   facts.multiprocessors = adapter.is_cpu() ? usable_cores() : multiprocessors_of(device);
   facts.shared_bytes = limits.maxComputeSharedMemorySize;
@@ -182,7 +182,7 @@ Adapter describe(VkPhysicalDevice device) {
       static_cast<int>(std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]));
   facts.subgroup_size = static_cast<int>(has.of_11.subgroupSize);
   facts.has_shuffles = (has.of_11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0;
-  facts.has_f64 = has.features.features.shaderFloat64 != 0;
+  facts.has_f64 = has.features.features.shaderFloat64 != 0 && facts.has_int64;
   facts.keeps_nan_f32 = has.of_12.shaderSignedZeroInfNanPreserveFloat32 != 0;
   facts.keeps_nan_f64 = has.of_12.shaderSignedZeroInfNanPreserveFloat64 != 0;
   // Measured (VulkanFunctions): others say no more of it than Vulkan does, 3 + 2 |x| units.

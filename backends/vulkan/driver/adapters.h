@@ -31,9 +31,8 @@ struct Adapter {
   std::uint32_t max_shared_bytes = 0;  // of a block
   std::string matrices;                // that a subgroup multiplies with sums of f32: "16x16x16 f16, 16x16x16 bf16"
   double tick_ns = 1;                  // of the device's clock
-  // Optional features; those that are needed are there if nothing is missing.
-  bool has_int8 = false, has_int16 = false, has_f16 = false, has_memory_budget = false;
-  compile::DeviceFacts facts;
+  bool has_memory_budget = false;
+  compile::DeviceFacts facts;  // features that kernels may do without are here; others are there if nothing is missing
 
   bool is_cpu() const { return type == VK_PHYSICAL_DEVICE_TYPE_CPU; }
   std::string uuid_text() const;  // "4c4c4544-0037-..."

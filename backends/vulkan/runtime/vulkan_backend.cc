@@ -77,9 +77,11 @@ std::string describe(const Adapter& adapter) {
       fmt::format("{}, {}, Vulkan {}, {:.0f} MiB, uuid={}", adapter.name, adapter.driver, version_text(adapter.api),
                   static_cast<double>(adapter.memory_bytes) / kMiB, adapter.uuid_text());
   line += fmt::format(
-      ", tensors up to {:.0f} MiB, {} threads and {} bytes of shared memory a block, subgroups of {}, f64: {}",
+      ", tensors up to {:.0f} MiB, {} threads and {} bytes of shared memory a block, subgroups of {}, f64: {}, 64-bit "
+      "integers: {}, 8- and 16-bit integers: {}",
       static_cast<double>(adapter.max_allocation) / kMiB, facts.max_threads, adapter.max_shared_bytes,
-      facts.subgroup_size, facts.has_f64 ? "yes" : "no");
+      facts.subgroup_size, facts.has_f64 ? "yes" : "no", facts.has_int64 ? "yes" : "as pairs of 32 bits",
+      facts.has_narrow ? "yes" : "within words of 32 bits");
   line += fmt::format(", matrix units: {}", adapter.matrices.empty() ? "none" : adapter.matrices);
   return line;
 }

@@ -20,7 +20,7 @@ using spirv::StorageClass;
 class SpirvPrinter {
  public:
   SpirvPrinter(const kernel::Kernel& kernel, const DeviceFacts& facts)
-      : state_{kernel}, kernel_(kernel), facts_(facts), memory_(state_) {}
+      : state_{.kernel = kernel, .has_int64 = facts.has_int64}, kernel_(kernel), facts_(facts), memory_(state_) {}
 
   std::vector<std::uint32_t> print() {
     load_parameters();
@@ -52,28 +52,40 @@ class SpirvPrinter {
   // Words of the argument record, in the function's first block.
   void load_parameters() {
     if (kernel_.parameters.empty()) return;
-    const Id word = module_.type(DType::u64), block = module_.push_block(word);
-    const Id push = module_.variable(StorageClass::PushConstant, module_.pointer(StorageClass::PushConstant, block));
-    const Id at = module_.make(Op::AccessChain, module_.pointer(StorageClass::PushConstant, word), {push, u32(0)});
+    const auto unit = state_.has_int64 ? DType::u64 : DType::u32;
+    const Id word = module_.type(unit), pushed = state_.has_int64 ? word : module_.vector(word, 2);
+    const Id push = module_.variable(StorageClass::PushConstant,
+                                     module_.pointer(StorageClass::PushConstant, module_.push_block(pushed)));
+    const Id at = module_.make(Op::AccessChain, module_.pointer(StorageClass::PushConstant, pushed), {push, u32(0)});
+    const Id address = module_.make(Op::Load, pushed, {at});
     const Id record =
-        module_.make(Op::ConvertUToPtr, module_.buffer_pointer(DType::u64), {module_.make(Op::Load, word, {at})});
+        module_.make(state_.has_int64 ? Op::ConvertUToPtr : Op::Bitcast, module_.buffer_pointer(unit), {address});
     const Id in_record = module_.pointer(StorageClass::PhysicalStorageBuffer, word);
+    const auto load = [&](std::size_t which) {
+      const Id place =
+          module_.make(Op::AccessChain, in_record, {record, u32(0), u32(static_cast<std::uint32_t>(which))});
+      return module_.make(Op::Load, word, {place, spirv::kAligned, static_cast<std::uint32_t>(ir::size_of(unit))});
+    };
     for (std::size_t k = 0; k < kernel_.parameters.size(); ++k) {
-      const auto& parameter = kernel_.parameters[k];
-      const Id place = module_.make(Op::AccessChain, in_record, {record, u32(0), u32(static_cast<std::uint32_t>(k))});
-      const Id loaded = module_.make(Op::Load, word, {place, spirv::kAligned, 8});
-      parameters_.push_back(parameter.is_address ? loaded : number_of_word(parameter.type, loaded));
+      if (state_.has_int64) {
+        state_.parameters.push_back(load(k));
+      } else {
+        const Id lower = load(2 * k);
+        state_.halves.emplace_back(lower, load(2 * k + 1));
+      }
     }
   }
 
-  Id number_of_word(DType type, Id word) {
-    if (type == DType::bool_)
-      return module_.make(Op::INotEqual, module_.type(type), {word, module_.constant(DType::u64, 0)});
+  // A parameter that is a number.
+  Id number_of(std::size_t parameter) {
+    const auto type = kernel_.parameters[parameter].type;
     const int width = kernel::bits_of(type);
-    if (!ir::is_floating(type)) return width == 64 ? word : module_.make(Op::UConvert, module_.type(type), {word});
-    note_float(type);
-    const Id bits = width == 64 ? word : module_.make(Op::UConvert, module_.type(DType::u32), {word});
-    return module_.make(Op::Bitcast, module_.type(type), {bits});
+    if (width == 64) return same_bits(type, DType::u64, state_.parameters[parameter]);
+    if (width < 32 && type != DType::bool_)
+      return module_.make(Op::UConvert, module_.type(type), {state_.parameters[parameter]});
+    const Id word = state_.half(parameter, false);
+    return type == DType::bool_ ? module_.make(Op::INotEqual, module_.type(type), {word, u32(0)})
+                                : same_bits(type, DType::u32, word);
   }
 
   Id builtin(spirv::BuiltIn which, Id type) {
@@ -209,7 +221,10 @@ class SpirvPrinter {
         ids_[i] = module_.constant(now.type, now.number);
         return;
       case Code::parameter:
-        ids_[i] = parameters_[now.number];
+        ids_[i] = number_of(now.number);
+        return;
+      case Code::parameter_word:
+        ids_[i] = state_.half(now.number / 2, now.number % 2 != 0);
         return;
       case Code::thread:
         ids_[i] = builtin(spirv::BuiltIn::LocalInvocationIndex, module_.type(DType::u32));
@@ -316,7 +331,7 @@ class SpirvPrinter {
   const kernel::Kernel& kernel_;
   const DeviceFacts& facts_;
   spirv::Module& module_ = state_.module;
-  std::vector<Id>&ids_ = state_.ids, &parameters_ = state_.parameters;
+  std::vector<Id>& ids_ = state_.ids;
   spirv::SpirvMemory memory_;
   std::map<spirv::BuiltIn, Id> builtins_;
   std::vector<Open> open_;

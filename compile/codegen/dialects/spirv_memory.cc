@@ -33,11 +33,42 @@ Id SpirvMemory::element(const Instruction& instruction) {
   return element_as(state_.module.element_pointer(type), instruction);
 }
 Id SpirvMemory::element_as(Id pointer, const Instruction& instruction) {
-  const auto type = kernel::memory_type(state_.kernel.parameters[instruction.number].type);
+  if (!state_.has_int64) return state_.module.make(Op::Bitcast, pointer, {address_in_halves(instruction)});
+  const auto& parameter = state_.kernel.parameters[instruction.number];
+  const auto number = [&](std::uint64_t n) { return state_.module.constant(DType::u64, n); };
   const Id word = state_.module.type(DType::u64), at = index(instruction.operands[0]);
-  const Id bytes = state_.module.make(Op::IMul, word, {at, state_.module.constant(DType::u64, alignment(type))});
-  const Id address = state_.module.make(Op::IAdd, word, {state_.parameters[instruction.number], bytes});
+  const Id bytes = state_.module.make(Op::IMul, word, {at, number(alignment(kernel::memory_type(parameter.type)))});
+  Id begin = state_.parameters[instruction.number];
+  if (parameter.is_in_words) begin = state_.module.make(Op::BitwiseAnd, word, {begin, number(~std::uint64_t{3})});
+  const Id address = state_.module.make(Op::IAdd, word, {begin, bytes});
   return state_.module.make(Op::ConvertUToPtr, pointer, {address});
+}
+
+// The index is a number of 32 bits, of elements of as many: its lower 30 bits are an offset in the lower half.
+Id SpirvMemory::address_in_halves(const Instruction& instruction) {
+  auto& module = state_.module;
+  const Id word = module.type(DType::u32), at = state_.id_of(instruction.operands[0]);
+  const bool has_sign = kernel::is_signed(state_.made(instruction.operands[0]).type);
+  Id begin = state_.half(instruction.number, false);
+  if (state_.kernel.parameters[instruction.number].is_in_words)
+    begin = module.make(Op::BitwiseAnd, word, {begin, state_.u32(~std::uint32_t{3})});
+  const Id below = module.make(Op::ShiftLeftLogical, word, {at, state_.u32(2)});
+  const Id above = module.make(has_sign ? Op::ShiftRightArithmetic : Op::ShiftRightLogical, word, {at, state_.u32(30)});
+  const Id low = module.make(Op::IAdd, word, {begin, below});
+  const Id is_over = module.make(Op::ULessThan, module.type(DType::bool_), {low, begin});
+  const Id over = module.make(Op::Select, word, {is_over, state_.u32(1), state_.u32(0)});
+  const Id high = module.make(Op::IAdd, word, {state_.half(instruction.number, true), above});
+  return module.make(Op::CompositeConstruct, module.vector(word, 2), {low, module.make(Op::IAdd, word, {high, over})});
+}
+
+// The bits of the mask are cleared and then set: no thread reads them in between, that would be a race.
+void SpirvMemory::store_bits(const Instruction& now) {
+  auto& module = state_.module;
+  const Id word = module.type(DType::u32), place = element(now);
+  const Id scope = state_.u32(spirv::kScopeQueueFamily), order = state_.u32(0);
+  const Id others = module.make(Op::Not, word, {state_.id_of(now.operands[2])});
+  module.make(Op::AtomicAnd, word, {place, scope, order, others});
+  module.make(Op::AtomicOr, word, {place, scope, order, state_.id_of(now.operands[1])});
 }
 
 Id SpirvMemory::pack_type() { return state_.module.vector(state_.module.type(DType::u32), 4); }
@@ -140,6 +171,9 @@ bool SpirvMemory::put(std::size_t i) {
       state_.ids[i] =
           state_.module.make(Op::AtomicIAdd, state_.module.type(now.type),
                              {element(now), state_.u32(spirv::kScopeQueueFamily), state_.u32(0), operand(1)});
+      return true;
+    case Code::store_bits:
+      store_bits(now);
       return true;
     case Code::load_shared:
       state_.ids[i] =

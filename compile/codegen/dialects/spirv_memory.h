@@ -23,6 +23,8 @@ class SpirvMemory {
   // A pointer to an element of memory, or to several that begin there.
   Id element(const Instruction& instruction);
   Id element_as(Id pointer, const Instruction& instruction);
+  Id address_in_halves(const Instruction& instruction);  // as a vector
+  void store_bits(const Instruction& now);
   // Sixteen bytes as words of 32 bits.
   Id pack_type();
   Id pack_at(const Instruction& instruction);

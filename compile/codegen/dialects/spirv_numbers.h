@@ -83,6 +83,8 @@ enum class Op : std::uint16_t {
   Not = 200,
   ControlBarrier = 224,
   AtomicIAdd = 234,
+  AtomicAnd = 240,
+  AtomicOr = 241,
   Phi = 245,
   LoopMerge = 246,
   SelectionMerge = 247,

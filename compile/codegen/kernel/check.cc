@@ -60,6 +60,7 @@ class Checker {
       case Code::end_when:
       case Code::barrier:
       case Code::tile_sums:
+      case Code::parameter_word:
         return 0;
       case Code::load:
       case Code::load_shared:
@@ -88,6 +89,7 @@ class Checker {
       case Code::loop:
       case Code::store_pack:
       case Code::store_shared_pack:
+      case Code::store_bits:
       case Code::tile_multiply:
       case Code::tile_store:
       case Code::fused_multiply_add:
@@ -162,6 +164,9 @@ class Checker {
         if (now().number >= kernel_.parameters.size() || kernel_.parameters[now().number].is_address)
           return "a parameter that is no number";
         return kernel_.parameters[now().number].type == type ? "" : "a parameter of another type";
+      case Code::parameter_word:
+        return type == ir::DType::u32 && now().number / 2 < kernel_.parameters.size() ? ""
+                                                                                      : "half of a parameter's word";
       case Code::thread:
       case Code::block:
       case Code::blocks:
@@ -169,6 +174,7 @@ class Checker {
       case Code::load:
       case Code::store:
       case Code::atomic_add:
+      case Code::store_bits:
         return check_memory();
       case Code::load_shared:
       case Code::store_shared: {
@@ -304,6 +310,8 @@ class Checker {
     const auto element = memory_type(kernel_.parameters[now().number].type);
     if (element != now().type || !is_whole(operand(0).type)) return "an element of another type";
     if (now().code != Code::load && operand(1).type != element) return "a value of another type";
+    if (now().code == Code::store_bits)
+      return element == ir::DType::u32 && operand(2).type == element ? "" : "words of 32 bits and a mask of them";
     return now().code != Code::atomic_add || (bits_of(element) == 32 && is_whole(element)) ? ""
                                                                                            : "whole numbers of 32 bits";
   }

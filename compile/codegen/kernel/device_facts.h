@@ -18,6 +18,8 @@ struct DeviceFacts {
   int subgroup_size = 32;
   bool has_shuffles = true;  // between threads of a subgroup (Code::shuffle_xor)
   bool has_f64 = true;
+  bool has_int64 = true;   // whole numbers of 64 bits in registers; without them there is no f64 either
+  bool has_narrow = true;  // whole numbers of 8 and 16 bits, in registers and in memory
   // Functions and conversions of 16-bit floats are the device's own (Code::call): few units in the last place off, with
   // the C library's special values.
   bool has_functions = false;

@@ -44,6 +44,7 @@ bool has_value(Code code) {
     case Code::store_wide:
     case Code::store_pack:
     case Code::store_shared_pack:
+    case Code::store_bits:
     case Code::tile_multiply:
     case Code::tile_store:
     case Code::set:
@@ -121,8 +122,10 @@ const char* name_of(Code code) {
                                            "trunc",
                                            "sqrt",
                                            "abs",
-                                           "exp2"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Code::exp2) + 1);
+                                           "exp2",
+                                           "parameter_word",
+                                           "store_bits"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Code::store_bits) + 1);
   return kNames[static_cast<int>(code)];
 }
 
@@ -189,6 +192,7 @@ std::string key(const Kernel& kernel) {
   for (const auto& parameter : kernel.parameters) {
     bytes.put(parameter.is_address);
     bytes.put(parameter.type);
+    bytes.put(parameter.is_in_words);
   }
   bytes.put(kernel.shared.size());
   for (const auto& array : kernel.shared) {
@@ -232,6 +236,9 @@ std::string text(const Kernel& kernel) {
       case Code::blocks:
         out += fmt::format(" {:#x}", instruction.number);
         break;
+      case Code::parameter_word:
+        out += fmt::format(" p{}.{}", instruction.number / 2, instruction.number % 2 == 0 ? "lower" : "upper");
+        break;
       case Code::parameter:
       case Code::load:
       case Code::store:
@@ -240,6 +247,7 @@ std::string text(const Kernel& kernel) {
       case Code::store_wide:
       case Code::load_pack:
       case Code::store_pack:
+      case Code::store_bits:
         out += fmt::format(" p{}", instruction.number);
         break;
       case Code::load_shared:

@@ -94,6 +94,12 @@ enum class Code : std::uint8_t {
   sqrt,
   abs,
   exp2,  // of f32; requires: DeviceFacts::has_exp2
+  // What legalised() writes (legalise.h); no Writer makes them.
+  parameter_word,  // u32; number: 2 * which parameter + 1 for the upper half of its word in the argument record; also
+                   // of addresses
+  store_bits,  // number: which parameter, an address of u32; operands: index, value, mask: the bits that are set in the
+               // mask become those of the value, which has no others. Threads may change different bits of one word at
+               // the same time
 };
 
 // What a device computes by itself (Code::call). Those of the C library take and give f32 or f64. `from_f16` and
@@ -151,6 +157,8 @@ struct Instruction {
 struct Parameter {
   bool is_address = false;
   ir::DType type = ir::DType::f32;  // of the number, or of the elements in memory
+  // Of an address of u32, where elements are of 8 or 16 bits: words count from the multiple of 4 at or before it.
+  bool is_in_words = false;
 };
 
 // Of a block; undefined at first.

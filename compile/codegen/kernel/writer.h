@@ -101,6 +101,7 @@ class Writer {
 
   // Writes an instruction; the functions above and the operators of values are made of it.
   Value write(const Instruction& instruction);
+  const Instruction& made(Value value) const { return kernel_.body[static_cast<std::size_t>(value.id)]; }
 
   Kernel take() { return std::move(kernel_); }
 

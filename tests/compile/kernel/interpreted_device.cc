@@ -4,7 +4,10 @@
 #include <cstring>
 #include <set>
 #include <span>
+#include <stdexcept>
 
+#include "compile/codegen/kernel/check.h"
+#include "compile/codegen/kernel/legalise.h"
 #include "compile/codegen/kernel/unroll.h"
 #include "compile/codegen/kernels/kernel_target.h"
 #include "compile/codegen/kernels/lower.h"
@@ -85,7 +88,11 @@ class Run {
       std::memcpy(&word, parameters.data() + offset, sizeof word);
       now.arguments.push_back(word);
     }
-    interpret(facts_.has_limited_loops ? compile::kernel::unrolled(kernel) : kernel, now, &memory_);
+    const auto legal = compile::kernel::legalised(kernel, facts_);
+    if (!legal.ok()) throw std::runtime_error(legal.status().to_string());
+    if (const auto checked = compile::kernel::check(*legal); !checked.ok())
+      throw std::runtime_error(checked.to_string() + "\n" + compile::kernel::text(*legal));
+    interpret(facts_.has_limited_loops ? compile::kernel::unrolled(*legal) : *legal, now, &memory_);
   }
 
   void fill(const compile::Fill& fill) {

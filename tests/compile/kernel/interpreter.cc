@@ -168,6 +168,17 @@ class Block {
         return now.number;
       case Code::parameter:
         return by_type(now.type, [&]<typename T>() { return bits_of(number<T>(launch_.arguments[now.number])); });
+      case Code::parameter_word:
+        return launch_.arguments[now.number / 2] >> (now.number % 2 * 32) & 0xffffffff;
+      case Code::store_bits: {
+        auto* const place = element(now, t, operand(0), true, true);
+        std::uint32_t word = 0;
+        std::memcpy(&word, place, sizeof word);
+        if ((operand(1) & ~operand(2)) != 0) fail("bits beside the mask");
+        word = (word & ~static_cast<std::uint32_t>(operand(2))) | static_cast<std::uint32_t>(operand(1));
+        std::memcpy(place, &word, sizeof word);
+        return 0;
+      }
       case Code::thread:
         return static_cast<std::uint64_t>(t);
       case Code::block:
@@ -301,9 +312,14 @@ class Block {
     const auto index_type = kernel_.body[static_cast<std::size_t>(now.operands[0])].type;
     const auto signed_index = static_cast<std::int64_t>(
         by_type(index_type, [&]<typename T>() { return static_cast<std::uint64_t>(number<T>(index)); }));
-    const auto address = launch_.arguments[now.number] + static_cast<std::uint64_t>(signed_index) * size;
+    const bool is_in_words = kernel_.parameters[now.number].is_in_words;
+    const auto begin = is_in_words ? launch_.arguments[now.number] / size * size : launch_.arguments[now.number];
+    const auto address = begin + static_cast<std::uint64_t>(signed_index) * size;
     const ThreadPlace thread{static_cast<std::int64_t>(y_ << 32 | x_), t, memory_epoch_};
-    if (memory_) memory_->check(address, size, thread, is_write, is_atomic);
+    if (memory_ && is_in_words)
+      memory_->check_word(address);
+    else if (memory_)
+      memory_->check(address, size, thread, is_write, is_atomic);
     return reinterpret_cast<char*>(address);  // NOLINT(performance-no-int-to-ptr): that is what an address is here
   }
 

@@ -34,6 +34,8 @@ class KernelMemory {
   // Throws std::runtime_error: outside, misaligned, or touched by another thread of this launch that wrote, or was
   // written to, in between.
   void check(std::uint64_t address, std::size_t bytes, const ThreadPlace& thread, bool is_write, bool is_atomic);
+  // Of a word of 32 bits that has elements of 8 or 16 bits: outside altogether, or misaligned.
+  void check_word(std::uint64_t address) const;
   void begin_launch() { touched_.clear(); }
 
  private:

@@ -9,6 +9,15 @@ void KernelMemory::add(const void* begin, std::size_t bytes, bool may_race) {
   regions_[reinterpret_cast<std::uint64_t>(begin)] = {bytes, may_race};
 }
 
+void KernelMemory::check_word(std::uint64_t address) const {
+  constexpr std::uint64_t kBytes = 4;
+  if (address % kBytes != 0) fail("an address that is not aligned to its word");
+  const auto region = regions_.lower_bound(address + kBytes);  // the first behind the word
+  if (region == regions_.begin()) fail("memory that is not the kernel's");
+  const auto& [begin, last] = *std::prev(region);
+  if (address >= begin + last.bytes) fail("memory that is not the kernel's");
+}
+
 void KernelMemory::check(std::uint64_t address, std::size_t bytes, const ThreadPlace& thread, bool is_write,
                          bool is_atomic) {
   auto region = regions_.upper_bound(address);

@@ -33,15 +33,20 @@ class KernelSamples : public ::testing::TestWithParam<std::string> {
  protected:
   // Every `step`th sample of the op, on both kinds of device, with and without fusion, and in each order in turn.
   void check(std::size_t step) {
+    check(step, [](std::size_t turn) { return facts_of(turn % 2 == 0); });
+  }
+  // The same on the devices that `facts` gives by turn.
+  template <typename Facts>
+  void check(std::size_t step, const Facts& facts) {
     const auto all = samples(GetParam());
     for (std::size_t n = 0; n < all.size(); n += step) {
       const auto& sample = all[n];
       SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
       const auto turn = n / step;
-      const bool slow_barriers = turn % 2 == 0, fusion = turn % 3 != 0;
+      const bool fusion = turn % 3 != 0;
       try {
-        const auto run = run_interpreted(sample.program, sample.inputs, sample.bindings, facts_of(slow_barriers),
-                                         fusion, static_cast<ThreadOrder>(turn % 3));
+        const auto run = run_interpreted(sample.program, sample.inputs, sample.bindings, facts(turn), fusion,
+                                         static_cast<ThreadOrder>(turn % 3));
         if (run.status().code() == StatusCode::unimplemented) continue;  // of the whole op: a device's tests say which
         ASSERT_TRUE(run.ok()) << run.status().to_string();
         const auto expected = reference::evaluate(sample.program, sample.inputs, sample.bindings);
@@ -87,6 +92,22 @@ TEST_P(KernelSamples, AreWhatTheReferenceSays) {
   constexpr std::size_t kSome = 12;
   check(std::max<std::size_t>(samples(GetParam()).size() / kSome, 1));
 }
+
+// Devices without whole numbers of 64 bits, without those of 8 and 16, and without both.
+compile::DeviceFacts facts_without_types(std::size_t turn) {
+  auto facts = facts_of(turn % 2 == 0);
+  facts.has_int64 = turn % 3 == 1;
+  facts.has_narrow = turn % 3 == 2;
+  facts.has_f64 = false;
+  return facts;
+}
+
+TEST_P(KernelSamples, AreWhatTheReferenceSaysWithoutSomeTypes) {
+  constexpr std::size_t kSome = 7;
+  check(std::max<std::size_t>(samples(GetParam()).size() / kSome, 1), facts_without_types);
+}
+
+TEST_P(KernelSamples, DISABLED_AllOfThemAreWhatTheReferenceSaysWithoutSomeTypes) { check(1, facts_without_types); }
 
 // Takes a minute for all ops: run it where kernels were changed.
 TEST_P(KernelSamples, DISABLED_AllOfThemAreWhatTheReferenceSays) { check(1); }

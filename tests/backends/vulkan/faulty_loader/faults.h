@@ -16,9 +16,10 @@ struct VulkanFaults {
   std::atomic<std::uint32_t> api = 0;      // of the devices, VK_MAKE_API_VERSION(); 0: as it is
   std::atomic<std::uint32_t> devices = 0;  // how many times each device is listed, less one
   std::atomic<bool> lacks_addresses = false, lacks_timelines = false, lacks_f64 = false;
-  std::atomic<std::int64_t> allocations = -1;  // until the device has no more memory
-  std::atomic<std::int64_t> pipelines = -1;    // until there is no memory for a pipeline
-  std::atomic<std::int64_t> recordings = -1;   // until there is no memory for commands
+  std::atomic<bool> lacks_int64 = false, lacks_narrow = false;  // whole numbers of 64 bits; of 8 and 16
+  std::atomic<std::int64_t> allocations = -1;                   // until the device has no more memory
+  std::atomic<std::int64_t> pipelines = -1;                     // until there is no memory for a pipeline
+  std::atomic<std::int64_t> recordings = -1;                    // until there is no memory for commands
   std::atomic<std::int64_t> submissions = -1;  // until the device is lost, as it is until it is opened again
   std::atomic<bool> is_lost = false;
   std::atomic<bool> is_stuck = false;  // the device does not answer
@@ -26,7 +27,7 @@ struct VulkanFaults {
   // As a driver without faults.
   void clear() {
     api = devices = 0;
-    lacks_addresses = lacks_timelines = lacks_f64 = is_lost = is_stuck = false;
+    lacks_addresses = lacks_timelines = lacks_f64 = lacks_int64 = lacks_narrow = is_lost = is_stuck = false;
     allocations = pipelines = recordings = submissions = -1;
   }
 };

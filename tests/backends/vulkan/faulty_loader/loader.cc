@@ -63,10 +63,15 @@ void get_properties(VkPhysicalDevice of, VkPhysicalDeviceProperties2* properties
 void get_features(VkPhysicalDevice of, VkPhysicalDeviceFeatures2* features) {
   REAL(GetPhysicalDeviceFeatures2)(of, features);
   if (faults.lacks_f64) features->features.shaderFloat64 = VK_FALSE;
+  if (faults.lacks_int64) features->features.shaderInt64 = VK_FALSE;
+  if (faults.lacks_narrow) features->features.shaderInt16 = VK_FALSE;
   for (auto* next = static_cast<VkBaseOutStructure*>(features->pNext); next; next = next->pNext) {
+    if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES && faults.lacks_narrow)
+      reinterpret_cast<VkPhysicalDeviceVulkan11Features*>(next)->storageBuffer16BitAccess = VK_FALSE;
     if (next->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) continue;
     auto* const of_12 = reinterpret_cast<VkPhysicalDeviceVulkan12Features*>(next);
     if (faults.lacks_addresses) of_12->bufferDeviceAddress = VK_FALSE;
+    if (faults.lacks_narrow) of_12->storageBuffer8BitAccess = of_12->shaderInt8 = VK_FALSE;
     if (faults.lacks_timelines) of_12->timelineSemaphore = VK_FALSE;
   }
 }
