@@ -1,0 +1,47 @@
+// Timing commands by the device's own clock, in memory of their own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/vulkan/device/host_memory.h"
+#include "backends/vulkan/device/memory.h"
+#include "backends/vulkan/runtime/command_buffers.h"
+#include "compile/lower/trial_emitter.h"
+
+namespace burn::backends::vulkan {
+
+// From one thread at a time. Its memory goes back to the device when it ends.
+class Trial {
+ public:
+  // Blocks of so many bytes, filled with numbers that are not zero. Errors: RESOURCE_EXHAUSTED.
+  static Result<std::unique_ptr<Trial>> open(std::shared_ptr<Device> device, std::span<const std::size_t> sizes);
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  // What these commands take on the device, one after the other. The trial's blocks are so many operands, so many
+  // results, and the scratch memory. Short ones are repeated. Errors: UNIMPLEMENTED for what the device does not take;
+  // what the driver says.
+  Result<double> seconds(const compile::TrialEmitter& what, std::size_t operands, std::size_t results);
+
+ private:
+  struct Prepared;
+
+  Trial(std::shared_ptr<Device> device, std::shared_ptr<Timeline> timeline, std::unique_ptr<CommandBuffers> commands);
+  Status fill();
+  // Of so many rounds, all of them.
+  Result<double> elapsed(const Prepared& prepared, int rounds);
+  // Hands commands to the device, which are recorded then, and waits for it.
+  Status run(const std::function<void(VkCommandBuffer)>& record);
+
+  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<Timeline> timeline_;
+  const std::unique_ptr<CommandBuffers> commands_;
+  const std::shared_ptr<StreamMemory> memory_;
+  const std::shared_ptr<HostMemory> host_;
+  std::vector<VulkanBufferPtr> blocks_;
+};
+
+}  // namespace burn::backends::vulkan
