@@ -195,5 +195,32 @@ TEST_F(VulkanChoices, OfTilesAreTimedAndTakenForProducts) {
   }
 }
 
+// softmax(x w) and sums of its columns, of `rows` rows.
+ir::Program layer_of(std::int64_t rows) {
+  ir::ProgramBuilder builder;
+  const auto add = [&](const ir::Op& op, const std::vector<ir::Ref>& operands) {
+    return value_or_throw(builder.add(op, operands, {"model.cc", 1}));
+  };
+  const auto x = builder.add_input({DType::f32, {rows, 24}}), w = builder.add_input({DType::f32, {24, 40}});
+  const auto e = add(ir::Pointwise{ir::PointwiseFn::exp}, {add(ir::MatMul{}, {x, w})});
+  const auto sums = add(ir::Expand{{rows, 40}}, {add(ir::Reduce{ir::ReduceFn::sum, {1}}, {e})});
+  const auto y = add(ir::Pointwise{ir::PointwiseFn::div}, {e, sums});
+  return builder.finish({y, add(ir::Reduce{ir::ReduceFn::sum, {0}}, {y})});
+}
+
+// Extents are arguments of kernels, and tiles of products come in a few sizes.
+TEST_F(VulkanChoices, OfAShapeThatGrowsByOneCompileNothingAfterTheFirstSteps) {
+  testing::TestDevice device(std::shared_ptr<Backend>(value_or_throw(open_vulkan_backend(0))));
+  constexpr std::int64_t kFirst = 128, kSteps = 100, kSeen = 8, kMany = 1000;
+  std::vector<std::int64_t> compiled_at;
+  for (std::int64_t rows = kFirst; rows < kFirst + kSteps; ++rows) {
+    testing::vulkan_faults().pipelines = kMany;
+    ASSERT_TRUE(device.compile(layer_of(rows)).ok()) << rows;
+    const auto compiled = kMany - testing::vulkan_faults().pipelines;
+    if (rows >= kFirst + kSeen && compiled > 0) compiled_at.push_back(rows);
+  }
+  EXPECT_THAT(compiled_at, ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace burn::backends::vulkan
