@@ -81,6 +81,7 @@ Result<double> Trial::seconds(const compile::TrialEmitter& what, std::size_t ope
   DispatchTable table(*device_);
   BURN_RETURN_IF_ERROR(table.open());
   Prepared prepared;
+  prepared.dispatches.reserve(what.commands().size());
   for (const auto& command : what.commands()) {
     BURN_TRY(const auto dispatch, table.add(command, kernels));
     prepared.dispatches.push_back(dispatch);
@@ -88,6 +89,7 @@ Result<double> Trial::seconds(const compile::TrialEmitter& what, std::size_t ope
   if (!table.too_large().empty()) return table.too_large()[0].second;
   if (prepared.dispatches.empty()) return 0.0;
   std::vector<compile::DeviceAddress> addresses;
+  addresses.reserve(blocks_.size());
   for (const auto& block : blocks_) addresses.push_back(block->address());
   compile::Bindings at;
   at.inputs = std::span(addresses).first(operands);
