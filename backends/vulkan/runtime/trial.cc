@@ -1,7 +1,5 @@
 #include "backends/vulkan/runtime/trial.h"
 
-#include <algorithm>
-
 #include "backends/vulkan/device/kernel_times.h"
 #include "backends/vulkan/device/pipelines.h"
 #include "backends/vulkan/runtime/recorder.h"
@@ -13,7 +11,7 @@ struct Trial::Prepared {
   std::vector<Dispatch> dispatches;
   std::size_t table_bytes = 0;
   std::shared_ptr<SharedBlock> staging;
-  VulkanBufferPtr table;
+  Block table;
 };
 
 Trial::Trial(std::shared_ptr<Device> device, std::shared_ptr<Timeline> timeline,
@@ -21,7 +19,6 @@ Trial::Trial(std::shared_ptr<Device> device, std::shared_ptr<Timeline> timeline,
     : device_(std::move(device)),
       timeline_(std::move(timeline)),
       commands_(std::move(commands)),
-      memory_(device_->buffers().open_stream(timeline_)),
       host_(std::make_shared<HostMemory>(device_)) {}
 
 Result<std::unique_ptr<Trial>> Trial::open(std::shared_ptr<Device> device, std::span<const std::size_t> sizes) {
@@ -29,18 +26,24 @@ Result<std::unique_ptr<Trial>> Trial::open(std::shared_ptr<Device> device, std::
   BURN_TRY(auto commands, CommandBuffers::open(timeline));
   std::unique_ptr<Trial> trial(new Trial(std::move(device), std::move(timeline), std::move(commands)));
   for (const auto bytes : sizes) {
-    BURN_TRY(auto block, trial->memory_->allocate(std::max<std::size_t>(bytes, 1)));
+    BURN_TRY(auto block, trial->allocate(bytes));
     trial->blocks_.push_back(std::move(block));
   }
   BURN_RETURN_IF_ERROR(trial->fill());
   return trial;
 }
 
+Result<Trial::Block> Trial::allocate(std::size_t bytes) {
+  auto& pages = device_->memory();
+  BURN_TRY(const auto piece, pages.take(bytes));
+  return Block(pages, piece);
+}
+
 Status Trial::fill() {
   constexpr std::uint32_t kNumbers = 0x3c3c3c3c;  // about 0.01 in f32 and bf16, about 1 in f16
   return run([&](VkCommandBuffer commands) {
     for (const auto& block : blocks_) {
-      const auto& piece = block->piece();
+      const auto& piece = *block;
       device_->vk().CmdFillBuffer(commands, piece.page->buffer, piece.offset, piece.bytes, kNumbers);
     }
   });
@@ -59,8 +62,8 @@ Status Trial::run(const std::function<void(VkCommandBuffer)>& record) {
 Result<double> Trial::elapsed(const Prepared& prepared, int rounds) {
   BURN_TRY(const auto times, RecordedTimes::make(*device_, 1));
   BURN_RETURN_IF_ERROR(run([&](VkCommandBuffer commands) {
-    Recorder recorder(*device_, commands, prepared.table->address());
-    recorder.copy_table(prepared.staging->piece(), prepared.table->piece(), prepared.table_bytes);
+    Recorder recorder(*device_, commands, (*prepared.table).address());
+    recorder.copy_table(prepared.staging->piece(), *prepared.table, prepared.table_bytes);
     times->begin(commands);
     for (int round = 0; round < rounds; ++round) {
       for (const auto& dispatch : prepared.dispatches) {
@@ -80,26 +83,26 @@ Result<double> Trial::seconds(const compile::TrialEmitter& what, std::size_t ope
   BURN_TRY(const auto kernels, device_->pipelines().of(what.sources()));
   DispatchTable table(*device_);
   BURN_RETURN_IF_ERROR(table.open());
-  Prepared prepared;
-  prepared.dispatches.reserve(what.commands().size());
+  std::vector<Dispatch> dispatches;
+  dispatches.reserve(what.commands().size());
   for (const auto& command : what.commands()) {
     BURN_TRY(const auto dispatch, table.add(command, kernels));
-    prepared.dispatches.push_back(dispatch);
+    dispatches.push_back(dispatch);
   }
   if (!table.too_large().empty()) return table.too_large()[0].second;
-  if (prepared.dispatches.empty()) return 0.0;
+  if (dispatches.empty()) return 0.0;
   std::vector<compile::DeviceAddress> addresses;
   addresses.reserve(blocks_.size());
-  for (const auto& block : blocks_) addresses.push_back(block->address());
+  for (const auto& block : blocks_) addresses.push_back((*block).address());
   compile::Bindings at;
   at.inputs = std::span(addresses).first(operands);
   at.outputs = std::span(addresses).subspan(operands, results);
   at.blocks = what.scratch_offsets();
   at.arena = addresses.back();
-  prepared.table_bytes = table.bytes();
-  BURN_TRY(prepared.staging, host_->allocate(table.bytes()));
-  BURN_TRY(prepared.table, memory_->allocate(table.bytes()));
-  table.write(at, prepared.staging->bytes().data());
+  BURN_TRY(auto staging, host_->allocate(table.bytes()));
+  BURN_TRY(auto in_device, allocate(table.bytes()));
+  table.write(at, staging->bytes().data());
+  const Prepared prepared{std::move(dispatches), table.bytes(), std::move(staging), std::move(in_device)};
 
   BURN_RETURN_IF_ERROR(elapsed(prepared, 1).status());  // drivers load kernels when they are used first
   BURN_TRY(const double once, elapsed(prepared, 1));

@@ -4,16 +4,17 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "backends/vulkan/device/host_memory.h"
-#include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/runtime/command_buffers.h"
 #include "compile/lower/trial_emitter.h"
 
 namespace burn::backends::vulkan {
 
-// From one thread at a time. Its memory goes back to the device when it ends.
+// From one thread at a time. Its memory is no stream's: it is not counted as that of tensors, nothing is trimmed for
+// it, and it goes back to the device's pages when the trial ends.
 class Trial {
  public:
   // Blocks of so many bytes, filled with numbers that are not zero. Errors: RESOURCE_EXHAUSTED.
@@ -28,8 +29,24 @@ class Trial {
 
  private:
   struct Prepared;
+  // Memory that goes back when the owner does. Requires: the device does not use it then.
+  class Block {
+   public:
+    Block(Pages& pages, const Piece& piece) : pages_(&pages), piece_(piece) {}
+    Block(Block&& other) noexcept : pages_(std::exchange(other.pages_, nullptr)), piece_(other.piece_) {}
+    Block& operator=(Block&&) = delete;
+    ~Block() {
+      if (pages_) pages_->give_back(piece_);
+    }
+    const Piece& operator*() const { return piece_; }
+
+   private:
+    Pages* pages_;
+    Piece piece_;
+  };
 
   Trial(std::shared_ptr<Device> device, std::shared_ptr<Timeline> timeline, std::unique_ptr<CommandBuffers> commands);
+  Result<Block> allocate(std::size_t bytes);
   Status fill();
   // Of so many rounds, all of them.
   Result<double> elapsed(const Prepared& prepared, int rounds);
@@ -39,9 +56,8 @@ class Trial {
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<Timeline> timeline_;
   const std::unique_ptr<CommandBuffers> commands_;
-  const std::shared_ptr<StreamMemory> memory_;
   const std::shared_ptr<HostMemory> host_;
-  std::vector<VulkanBufferPtr> blocks_;
+  std::vector<Block> blocks_;
 };
 
 }  // namespace burn::backends::vulkan
