@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "backends/interrupt.h"
@@ -17,7 +18,8 @@ constexpr std::size_t kMaxLine = 512;
 
 // The candidate with the shortest time. Times are taken in turn, so that what disturbs the machine disturbs all; the
 // shortest of several counts, since nothing makes a run too fast.
-int fastest(int count, const std::function<Result<double>(int)>& seconds_of) {
+// Nothing where all failed.
+std::optional<int> fastest(int count, const std::function<Result<double>(int)>& seconds_of) {
   constexpr int kRounds = 4, kMaxRounds = 16;         // as many as are had in a short time: others disturb single ones
   constexpr double kHopeless = 1.5, kPatience = 0.5;  // times the best; seconds
   constexpr double kShort = 0.01;                     // seconds
@@ -41,7 +43,8 @@ int fastest(int count, const std::function<Result<double>(int)>& seconds_of) {
       spent += *seconds;
     }
   }
-  return static_cast<int>(shortest() - best.begin());  // the first, where all failed
+  if (*shortest() == std::numeric_limits<double>::infinity()) return {};
+  return static_cast<int>(shortest() - best.begin());
 }
 
 }  // namespace
@@ -94,9 +97,10 @@ int Autotune::choose_timed(std::string_view key, std::span<const std::string_vie
     bool is_decided = false;
   } release{*this, lock, mine};
   lock.unlock();
-  const int chosen = fastest(static_cast<int>(names.size()), seconds);
+  const auto measured = fastest(static_cast<int>(names.size()), seconds);
+  const int chosen = measured.value_or(0);
   lock.lock();
-  mine->second.name = names[static_cast<std::size_t>(chosen)];
+  mine->second = {std::string(names[static_cast<std::size_t>(chosen)]), measured.has_value()};
   release.is_decided = true;
   save();
   return chosen;
@@ -115,7 +119,11 @@ void Autotune::load() {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     return line;
   };
-  if (next_line() != kHeader) return;
+  if (next_line() != kHeader) {
+    if (!text->empty())
+      warn_of_cache(failed_precondition(file_.string() + " is no list of choices: they are timed anew"));
+    return;
+  }
   while (entries_.size() < kMaxKeys && !rest.empty()) {
     const auto line = next_line();
     const auto tab = line.find('\t');
@@ -131,7 +139,7 @@ void Autotune::save() {
   std::string text{kHeader};
   text += '\n';
   for (const auto& [key, entry] : entries_) {
-    if (!entry.name.empty()) text.append(key).append("\t").append(entry.name).append("\n");
+    if (!entry.name.empty() && entry.is_measured) text.append(key).append("\t").append(entry.name).append("\n");
   }
   warn_of_cache(CacheFolder(file_.parent_path()).write(file_.filename().string(), text));
 }

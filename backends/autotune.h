@@ -29,9 +29,9 @@ class Autotune {
   Autotune& operator=(const Autotune&) = delete;
 
   // The position of the best of `names` for `key`. `run(i)` computes the whole with candidate i; it may be called any
-  // number of times, and candidates that fail are not chosen. Throws Interrupted (backends/interrupt.h) where the
-  // calling thread's run is to end, between candidates and while it waits for another's. Requires: a key without tabs
-  // and line ends.
+  // number of times, and candidates that fail are not chosen: the first where all fail, for this process. Throws
+  // Interrupted (backends/interrupt.h) where the calling thread's run is to end, between candidates and while it waits
+  // for another's. Requires: a key without tabs and line ends.
   int choose(std::string_view key, std::span<const std::string_view> names, const std::function<Status(int)>& run);
   // The same for what has a clock of its own: `seconds(i)` is how long candidate i took.
   int choose_timed(std::string_view key, std::span<const std::string_view> names,
@@ -41,7 +41,8 @@ class Autotune {
 
  private:
   struct Entry {
-    std::string name;  // empty: being timed
+    std::string name;         // empty: being timed
+    bool is_measured = true;  // else all candidates failed, which is not kept on disk
   };
   void load();  // what the file has and memory has not; damaged lines are passed over. Requires: mutex_ held.
   void save();  // Requires: mutex_ held.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "compile/codegen/emitter.h"
 #include "compile/codegen/kernel/device_facts.h"
@@ -13,7 +14,8 @@
 namespace burn::compile {
 
 class GroupMemo;
-struct Group;  // fusion/group.h
+struct Alternative;  // alternatives.h
+struct Group;        // fusion/group.h
 
 // A node that is lowered by itself, not as a part of a group.
 struct NodeInPlan {
@@ -54,6 +56,12 @@ class Target {
   virtual void fill_constant(Emitter& emit, const ir::Constant& constant, const Address& to) = 0;
   // Of one shape and dtype.
   virtual void copy(Emitter& emit, const View& from, const View& to) = 0;
+  // Which of two or more alternatives takes the least time on the device: timed once for each key, on operands of these
+  // shapes, and remembered. 0 where nothing is timed.
+  virtual std::size_t fastest(const std::string& /*key*/, std::span<const View> /*operands*/,
+                              std::span<const View> /*results*/, std::span<const Alternative> /*alternatives*/) {
+    return 0;
+  }
 };
 
 }  // namespace burn::compile

@@ -1,6 +1,7 @@
 // The compiler's vocabulary, under its own names in this backend: everything here is written in terms of it.
 #pragma once
 
+#include "compile/codegen/alternatives.h"
 #include "compile/codegen/dialects/cuda_cpp.h"
 #include "compile/codegen/emitter.h"
 #include "compile/codegen/known_call.h"
@@ -12,6 +13,7 @@
 namespace burn::backends::cuda {
 
 using compile::Address;
+using compile::Alternative;
 using compile::Argument;
 using compile::Bindings;
 using compile::BlockKernel;
@@ -37,6 +39,7 @@ using compile::View;
 
 using compile::combine_type;
 using compile::compute_type;
+using compile::emit_fastest;
 using compile::storage_type;
 
 }  // namespace burn::backends::cuda

@@ -7,7 +7,6 @@
 #include "backends/cuda/device/device.h"
 #include "backends/cuda/kernels/shapes.h"
 #include "backends/cuda/libraries/cudnn.h"
-#include "backends/cuda/lower/alternatives.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/strided.h"
 #include "backends/cuda/lower/target.h"

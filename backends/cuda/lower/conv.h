@@ -3,9 +3,9 @@
 
 #include <optional>
 
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/kernels/shapes.h"
 #include "backends/cuda/libraries/cudnn.h"
-#include "backends/cuda/lower/alternatives.h"
 
 namespace burn::backends::cuda {
 

@@ -5,7 +5,6 @@
 
 #include "backends/cuda/device/device.h"
 #include "backends/cuda/driver/compile_names.h"
-#include "backends/cuda/lower/alternatives.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/product.h"
 #include "backends/cuda/lower/small_product.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/cuda/lower/alternatives.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/lower/lower.h"
 #include "compile/codegen/group_kernel.h"
 

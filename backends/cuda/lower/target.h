@@ -25,6 +25,9 @@ class CudaTarget final : public compile::Target {
   void lower_commit(Emitter& emit, const Address& before, std::span<const Address> reports, const Address& to) override;
   void fill_constant(Emitter& emit, const ir::Constant& constant, const Address& to) override;
   void copy(Emitter& emit, const View& from, const View& to) override;
+  // Where nothing is to be timed, for there is no GPU or BURN_AUTOTUNE is off: the first.
+  std::size_t fastest(const std::string& key, std::span<const View> operands, std::span<const View> results,
+                      std::span<const compile::Alternative> alternatives) override;
 
  private:
   Device& device_;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/autotune.h"
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/pipelines.h"
 #include "backends/vulkan/driver/tiles.h"
@@ -83,7 +84,10 @@ Device::Device(int index, Adapter adapter, VkDevice device)
       device_(device),
       vk_(device),
       buffers_(std::make_unique<DeviceMemory>()),
-      groups_(std::make_unique<compile::GroupMemo>()) {}
+      groups_(std::make_unique<compile::GroupMemo>()) {
+  if (adapter_.is_cpu() ? is_on(Setting::autotune) : autotune_is_wanted())
+    choices_ = std::make_unique<Autotune>(autotune_file("vulkan " + adapter_.name + " " + adapter_.driver));
+}
 
 DeviceLimits DeviceLimits::from_environment() {
   DeviceLimits limits;

@@ -15,6 +15,10 @@ namespace burn::compile {
 class GroupMemo;
 }
 
+namespace burn::backends {
+class Autotune;
+}
+
 namespace burn::backends::vulkan {
 
 class DeviceMemory;
@@ -48,6 +52,8 @@ class Device {
   DeviceMemory& buffers() { return *buffers_; }  // of streams
   Pipelines& pipelines() { return *pipelines_; }
   compile::GroupMemo& groups() { return *groups_; }
+  // Of alternatives; null: nothing is timed. BURN_AUTOTUNE=off, or a driver that computes on the CPU and not =on.
+  Autotune* choices() { return choices_.get(); }
 
   // Hands commands to the queue, which signals that the timeline has come to `value` when they are done. Errors: as
   // check()'s.
@@ -72,6 +78,7 @@ class Device {
   std::unique_ptr<DeviceMemory> buffers_;
   std::unique_ptr<Pipelines> pipelines_;
   std::unique_ptr<compile::GroupMemo> groups_;
+  std::unique_ptr<Autotune> choices_;
   std::atomic<bool> is_lost_ = false;
 };
 

@@ -35,14 +35,23 @@ void RecordedTimes::mark(VkCommandBuffer commands, std::string name) {
                                  static_cast<std::uint32_t>(names_.size()));
 }
 
-void RecordedTimes::collect() {
+Result<std::vector<double>> RecordedTimes::microseconds() const {
   std::vector<std::uint64_t> ticks(names_.size() + 1);
-  const auto result = device_.vk().GetQueryPoolResults(
-      device_.handle(), pool_, 0, static_cast<std::uint32_t>(ticks.size()), ticks.size() * sizeof ticks[0],
-      ticks.data(), sizeof ticks[0], VK_QUERY_RESULT_64_BIT);
-  if (result != VK_SUCCESS) return;
+  BURN_RETURN_IF_ERROR(device_.note(
+      device_.vk().GetQueryPoolResults(device_.handle(), pool_, 0, static_cast<std::uint32_t>(ticks.size()),
+                                       ticks.size() * sizeof ticks[0], ticks.data(), sizeof ticks[0],
+                                       VK_QUERY_RESULT_64_BIT),
+      "reading times"));
+  std::vector<double> all;
   for (std::size_t k = 0; k < names_.size(); ++k)
-    KernelTimes::all().add(names_[k], static_cast<double>(ticks[k + 1] - ticks[k]) * device_.adapter().tick_ns / 1000);
+    all.push_back(static_cast<double>(ticks[k + 1] - ticks[k]) * device_.adapter().tick_ns / 1000);
+  return all;
+}
+
+void RecordedTimes::collect() {
+  const auto all = microseconds();
+  if (!all.ok()) return;
+  for (std::size_t k = 0; k < names_.size(); ++k) KernelTimes::all().add(names_[k], (*all)[k]);
 }
 
 bool KernelTimes::are_wanted() { return setting(Setting::trace).find("kernels") != std::string::npos; }

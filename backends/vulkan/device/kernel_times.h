@@ -27,7 +27,9 @@ class RecordedTimes {
   void begin(VkCommandBuffer commands);
   // Behind a dispatch and its barrier.
   void mark(VkCommandBuffer commands, std::string name);
-  // When the device is done: adds them to the device's.
+  // When the device is done: how long each took that was marked. Errors: what the driver says.
+  Result<std::vector<double>> microseconds() const;
+  // When the device is done: adds them to those of all devices.
   void collect();
 
  private:

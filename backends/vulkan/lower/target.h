@@ -17,7 +17,7 @@ struct HostCollective {
   }
 };
 
-class VulkanTarget final : public compile::kernels::KernelTarget {
+class VulkanTarget : public compile::kernels::KernelTarget {
  public:
   using KernelTarget::KernelTarget;
 

@@ -26,11 +26,11 @@ class Recorder {
   void add_levels(const VulkanExecutable& program, const Levels& levels, const std::vector<bool>& left_out);
   // What checks have found by then.
   void copy_reports(const VulkanExecutable& program);
-
- private:
   void dispatch(const Dispatch& dispatch);
+  // Dispatches that are recorded later wait for those before.
   void end_level();
 
+ private:
   const DeviceFunctions& vk_;
   const VkPipelineLayout layout_;
   const VkCommandBuffer commands_;

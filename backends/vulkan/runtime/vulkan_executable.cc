@@ -1,7 +1,6 @@
 #include "backends/vulkan/runtime/vulkan_executable.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "backends/vulkan/device/kernel_times.h"
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/pipelines.h"
+#include "backends/vulkan/runtime/timed_target.h"
 #include "base/settings.h"
 #include "compile/lower/hazards.h"
 #include "ir/node_errors.h"
@@ -113,7 +113,7 @@ std::vector<std::string> names_of_steps(const compile::Plan& plan, const ir::Pro
       if (largest.shape.rank() == 0 || type.num_bytes() > largest.num_bytes()) largest = type;
     }
     constexpr std::size_t kMost = 160;
-    if (name.size() > kMost) name = name.substr(0, kMost) + "...";
+    if (name.size() > kMost) name.replace(kMost, name.npos, "...");
     names.push_back(name + " " + ir::to_string(largest));
   }
   return names;
@@ -122,7 +122,7 @@ std::vector<std::string> names_of_steps(const compile::Plan& plan, const ir::Pro
 }  // namespace
 
 VulkanExecutable::VulkanExecutable(const ir::Program& program, std::shared_ptr<Device> device)
-    : DeviceProgram(program, plan_options()), device_(std::move(device)) {}
+    : DeviceProgram(program, plan_options()), device_(std::move(device)), arguments_(*device_) {}
 
 Result<std::unique_ptr<VulkanExecutable>> VulkanExecutable::make(const ir::Program& program,
                                                                  std::shared_ptr<Device> device) {
@@ -132,7 +132,7 @@ Result<std::unique_ptr<VulkanExecutable>> VulkanExecutable::make(const ir::Progr
   if (setting(Setting::trace).find("plan") != std::string::npos)
     fmt::print(stderr, "{}", to_string(plan, made->program()));
   if (KernelTimes::are_wanted()) made->names_ = names_of_steps(plan, made->program());
-  VulkanTarget target(made->device_->facts(), made->device_->groups());
+  TimedTarget target(made->device_);
   BURN_TRY(auto lowered, compile::lower_program(target, made->program(), plan));
   made->set_lowered(std::move(lowered));
   BURN_RETURN_IF_ERROR(made->lay_out());
@@ -163,7 +163,7 @@ Status VulkanExecutable::check_types() const {
 }
 
 Status VulkanExecutable::lay_out() {
-  BURN_TRY(system_, device_->pipelines().of(system_kernels()));
+  BURN_RETURN_IF_ERROR(arguments_.open());
   BURN_TRY(const auto kernels, device_->pipelines().of(lowered().sources));
   const UsesOfProgram uses(lowered(), program());
   const std::span<const compile::Command> commands(lowered().commands);
@@ -179,7 +179,7 @@ Status VulkanExecutable::lay_out() {
     const auto levels = levels_of(here, uses);
     for (std::size_t i = 0; i < levels.size(); ++i) {
       if (levels[i] >= part.levels.size()) part.levels.resize(levels[i] + 1);
-      BURN_TRY(const auto dispatch, dispatch_of(here[i], kernels));
+      BURN_TRY(const auto dispatch, arguments_.add(here[i], kernels));
       part.levels[levels[i]].push_back(dispatch);
     }
     if (!part.collective) break;
@@ -187,88 +187,24 @@ Status VulkanExecutable::lay_out() {
   }
   if (const auto checks = lowered().checks.size(); checks > 0) {
     const std::uint64_t words = kReportBytes / 8 * checks;
-    const std::uint64_t record[3] = {0, 0, words};
-    report_copy_ = Dispatch{.pipeline = system_kernel(SystemKernel::copy_words)};
-    set_blocks(*report_copy_, static_cast<std::int64_t>((words + kSystemThreads - 1) / kSystemThreads), 1);
-    report_copy_->arguments = add_record(std::as_bytes(std::span(record)));
-    addresses_.emplace_back(report_copy_->arguments, Address{Address::Base::failures, 0, 0});
+    const std::uint64_t record[] = {0, 0, words};
+    const std::pair<std::size_t, Address> from[] = {{0, {Address::Base::failures, 0, 0}}};
+    report_copy_ = arguments_.add_system(SystemKernel::copy_words, words, record, from);
   }
   const auto words = static_cast<std::size_t>(program().scalar_count) + 2 + lowered().commits.size();
-  table_.bindings = records_.size();
+  table_.bindings = arguments_.bytes();
   table_.failures = table_.bindings + (8 * words + 15) / 16 * 16;
   table_.bytes = table_.failures + kReportBytes * lowered().checks.size();
   return {};
 }
 
-Result<Dispatch> VulkanExecutable::dispatch_of(const compile::Command& command, std::span<const VkPipeline> kernels) {
-  Dispatch dispatch{.step = command.step};
-  if (const auto* launch = std::get_if<compile::Launch>(&command.what)) {
-    dispatch.pipeline = kernels[launch->source];
-    set_blocks(dispatch, launch->grid.blocks, launch->grid.blocks_y);
-    // A word for each parameter (kernel/kernel.h), where a launch has them further apart.
-    std::vector<std::uint64_t> words(launch->offsets.size());
-    for (std::size_t k = 0; k < words.size(); ++k) {
-      const auto at = launch->offsets[k];
-      const auto end = std::min(at + sizeof(std::uint64_t), launch->parameters.size());
-      std::memcpy(&words[k], launch->parameters.data() + at, end - at);
-    }
-    dispatch.arguments = add_record(std::as_bytes(std::span(words)));
-    for (const auto& [where, address] : launch->addresses) {
-      const auto word = std::ranges::find(launch->offsets, where) - launch->offsets.begin();
-      addresses_.emplace_back(dispatch.arguments + 8 * static_cast<std::size_t>(word), address);
-    }
-    return dispatch;
-  }
-  const auto* fill = std::get_if<compile::Fill>(&command.what);
-  if (!fill) return internal_error("Vulkan: a command that calls a library");
-  const bool is_of_words = fill->bytes % 4 == 0 && fill->where.offset % 4 == 0;
-  const std::uint64_t count = is_of_words ? fill->bytes / 4 : fill->bytes;
-  const std::uint64_t record[2] = {0, count};
-  dispatch.pipeline = system_kernel(is_of_words ? SystemKernel::fill_words : SystemKernel::fill_bytes);
-  set_blocks(dispatch, static_cast<std::int64_t>((count + kSystemThreads - 1) / kSystemThreads), 1);
-  dispatch.arguments = add_record(std::as_bytes(std::span(record)));
-  addresses_.emplace_back(dispatch.arguments, fill->where);
-  return dispatch;
-}
-
-std::size_t VulkanExecutable::add_record(std::span<const std::byte> bytes) {
-  const auto at = records_.size();
-  records_.insert(records_.end(), bytes.begin(), bytes.end());
-  records_.resize((records_.size() + 15) / 16 * 16);
-  return at;
-}
-
-// More blocks than a grid may have along its first dim are folded into the third (dialects/spirv.h).
-void VulkanExecutable::set_blocks(Dispatch& dispatch, std::int64_t blocks, std::int64_t blocks_y) {
-  const auto& most = device_->adapter().max_blocks;
-  const std::int64_t x_most = most[0];
-  const auto z = (blocks + x_most - 1) / x_most;
-  if (blocks_y > most[1] || z > most[2]) {
-    too_large_.emplace_back(dispatch.step,
-                            unimplemented(fmt::format("Vulkan: a grid of {} x {} blocks; {} takes {} x {} x {}", blocks,
-                                                      blocks_y, device_->adapter().name, most[0], most[1], most[2])));
-    return;
-  }
-  dispatch.blocks[0] = static_cast<std::uint32_t>((blocks + z - 1) / z);
-  dispatch.blocks[1] = static_cast<std::uint32_t>(blocks_y);
-  dispatch.blocks[2] = static_cast<std::uint32_t>(z);
-}
-
 // Of a run and not of the program: what wants so many blocks wants more memory than there is, and that is the error.
 Status VulkanExecutable::check_grids(const std::vector<bool>& left_out) const {
-  for (const auto& [step, why] : too_large_) {
+  for (const auto& [step, why] : arguments_.too_large()) {
     const auto k = static_cast<std::size_t>(step);
     if (k >= left_out.size() || !left_out[k]) return why;
   }
   return {};
-}
-
-void VulkanExecutable::write_arguments(const compile::Bindings& bindings, std::byte* table) const {
-  std::ranges::copy(records_, table);
-  for (const auto& [where, address] : addresses_) {
-    const auto value = bindings.at(address);
-    std::memcpy(table + where, &value, sizeof value);
-  }
 }
 
 Status VulkanExecutable::check_args(const RunArgs& args) const {

@@ -10,20 +10,6 @@ namespace {
 using kernel::Value;
 using kernel::Variable;
 
-constexpr std::int64_t kPadding = 8;  // elements of a line of a shared array, at most
-// Those of one size with less of the depth are for devices with less shared memory.
-constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 32, 4, 4},
-                                {64, 64, 16, 4, 4},   {32, 32, 64, 4, 2},  {32, 32, 16, 4, 2}};
-// For small results: its blocks are as many as parts of the depth would be otherwise, whose sums are a kernel of their
-// own.
-constexpr BlockTile kSliced{.rows = 16,
-                            .columns = 16,
-                            .depth = 64,
-                            .rows_each = 4,
-                            .columns_each = 1,
-                            .more_shared_bytes = std::int64_t{4} * 16 * 16 * 4,
-                            .slices = 4};
-
 // What one thread loads of a factor at each step of the depth, into registers and from there into the shared array,
 // which has the lines of one depth side by side.
 class Loader {
@@ -112,21 +98,6 @@ class Loader {
   std::vector<Access> accesses_;
 };
 
-// Into how many parts a long depth is split so that the last wave of blocks is nearly full, too: each part costs sums
-// in memory, counted as 3 % of the time.
-std::int64_t parts_that_fill(std::int64_t blocks, std::int64_t at_once, std::int64_t depth) {
-  constexpr std::int64_t kMostParts = 8, kLeastDepth = 2048;
-  std::int64_t best = 1;
-  double best_share = 0;
-  for (std::int64_t parts = 1; parts <= kMostParts && (parts == 1 || depth >= parts * kLeastDepth); ++parts) {
-    const auto all = blocks * parts, waves = (all + at_once - 1) / at_once;
-    const double share =
-        static_cast<double>(all) / static_cast<double>(waves * at_once) - 0.03 * static_cast<double>(parts - 1);
-    if (share > best_share) best = parts, best_share = share;
-  }
-  return best;
-}
-
 // Which of its rows a thread is to store, and that row's sum over the slices in their order.
 struct SlicedSum {
   Value row, sum;
@@ -146,59 +117,6 @@ SlicedSum sum_of_slices(kernel::Writer& writer, const BlockTile& tile, Value sli
 }
 
 }  // namespace
-
-std::int64_t BlockTile::shared_bytes(std::int64_t bytes_of_element) const {
-  return sides * depth * (rows + columns + 2 * kPadding) * bytes_of_element + more_shared_bytes;
-}
-
-std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
-                                           std::int64_t columns, std::int64_t depth, std::int64_t groups,
-                                           std::span<const BlockTile> tiles) {
-  constexpr std::int64_t kMostRounds = 60000;  // of a thread's own loop over the depth
-  if (ir::is_bool(type) || std::min({rows, columns, depth, groups}) == 0) return {};
-  if (facts.has_slow_barriers && !(facts.has_limited_loops && depth > kMostRounds)) return {};
-  constexpr std::int64_t kMostSliced = 1024;
-  const auto bytes = static_cast<std::int64_t>(ir::size_of(type));
-  const auto grid = choose_of(tiles.empty() ? kTiles : tiles, facts, bytes, rows, columns, depth, groups);
-  if (!grid || !tiles.empty() || grid->parts == 1 || depth > kMostSliced || bytes > 4) return grid;
-  const BlockGrid sliced{rows, columns, depth, groups, 1, divide_up(depth, kSliced.depth) * kSliced.depth, kSliced};
-  const bool fits =
-      kSliced.shared_bytes(bytes) <= facts.shared_bytes_per_block && kSliced.threads() <= facts.max_threads;
-  return fits && sliced.blocks() <= std::int64_t{2} * facts.multiprocessors ? sliced : grid;
-}
-
-std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
-                                              std::int64_t bytes_of_element, std::int64_t rows, std::int64_t columns,
-                                              std::int64_t depth, std::int64_t groups) {
-  constexpr std::int64_t kLeastDepthOfPart = 64, kLongDepthOfPart = 1024, kMostOfLimited = 131072;
-  const auto wanted = std::int64_t{2} * facts.multiprocessors;
-  std::optional<BlockGrid> grid;
-  std::int64_t parts = 1;
-  for (const auto& tile : tiles) {
-    if (tile.shared_bytes(bytes_of_element) > facts.shared_bytes_per_block || tile.threads() > facts.max_threads)
-      continue;
-    if (grid && grid->tile.rows == tile.rows && grid->tile.columns == tile.columns) continue;
-    grid = {rows, columns, depth, groups, 1, depth, tile};
-    const auto blocks = grid->blocks();
-    const auto parts_of = [&](std::int64_t least) {
-      return blocks >= facts.multiprocessors
-                 ? 1
-                 : std::clamp<std::int64_t>(wanted / blocks, 1, std::max<std::int64_t>(depth / least, 1));
-    };
-    const bool is_empty = 2 * rows <= tile.rows || 2 * columns <= tile.columns;
-    parts = parts_of(kLongDepthOfPart);  // so long that the parts' sums are few beside what is computed
-    if (!is_empty && blocks * parts >= facts.multiprocessors) break;
-    parts = parts_of(kLeastDepthOfPart);
-  }
-  if (!grid) return grid;
-  if (parts == 1 && grid->tile.blocks_at_once > 0)
-    parts = parts_that_fill(grid->blocks(), std::int64_t{facts.multiprocessors} * grid->tile.blocks_at_once, depth);
-  if (facts.has_limited_loops) parts = std::max(parts, (depth + kMostOfLimited - 1) / kMostOfLimited);
-  const auto steps = (depth + grid->tile.depth - 1) / grid->tile.depth;
-  grid->depth_of_part = (steps + parts - 1) / parts * grid->tile.depth;
-  grid->parts = (depth + grid->depth_of_part - 1) / grid->depth_of_part;
-  return grid;
-}
 
 void each_block(kernel::Writer& writer, Arguments& arguments, const BlockGrid& grid,
                 const std::function<void(const BlockPlace& place)>& body) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "compile/codegen/kernel/device_facts.h"
@@ -24,6 +25,7 @@ struct BlockTile {
   // end. 1, or as many as rows_each with a column each.
   int slices = 1;
 
+  bool operator==(const BlockTile&) const = default;
   int down() const { return rows / rows_each; }
   int across() const { return columns / columns_each; }
   int threads() const { return down() * across() * slices; }
@@ -50,6 +52,15 @@ struct BlockGrid {
   static std::optional<BlockGrid> choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
                                             std::int64_t bytes_of_element, std::int64_t rows, std::int64_t columns,
                                             std::int64_t depth, std::int64_t groups);
+  // That of choose() for products, first, and those of other tiles that may be faster on the device; empty: as
+  // choose().
+  static std::vector<BlockGrid> candidates(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
+                                           std::int64_t columns, std::int64_t depth, std::int64_t groups);
+  // The same of these tiles, each by itself, beside `first`.
+  static std::vector<BlockGrid> candidates_of(const BlockGrid& first, std::span<const BlockTile> tiles,
+                                              const DeviceFacts& facts, std::int64_t bytes_of_element);
+  // Names the tile: "128x128x16 by 8x8".
+  std::string name() const;
 };
 
 // What a block computes, the same for all its threads.

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/ranges.h>
+
+#include "compile/codegen/alternatives.h"
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/conv_blocks.h"
 #include "compile/codegen/kernels/conv_direct.h"
@@ -15,14 +18,37 @@ namespace {
 
 using kernel::Value;
 
+std::string key_of(std::string_view what, const ConvSizes& sizes, ir::DType type) {
+  auto input = sizes.input;
+  for (auto& size : input) size = size_in_key(size);
+  return fmt::format("{} {} {} of {} x {} in {} groups, {} by {}, step {}, room {}, apart {}", what, ir::name(type),
+                     size_in_key(sizes.batch), sizes.out_channels, sizes.in_channels, sizes.groups,
+                     fmt::join(input, "x"), fmt::join(sizes.kernel, "x"), fmt::join(sizes.stride, "x"),
+                     fmt::join(sizes.padding, "x"), fmt::join(sizes.dilation, "x"));
+}
+
+Status not_for_it() { return unimplemented("a convolution that is not for such tiles"); }
+
 // Both directions that have an image [batch, channels, place...] as result: rows are its channels of a group, columns
 // all places of the batch.
 Status convolve_to_image(Emitter& emit, const ConvSizes& sizes, bool is_forward, const View& from_view,
                          const View& weight_view, const View& to_view) {
   if (to_view.num_elements() == 0) return {};
   const View from_contiguous = emit.contiguous(from_view), weight_contiguous = emit.contiguous(weight_view);
-  if (emit_image_directly(emit, sizes, is_forward, from_contiguous, weight_contiguous, to_view)) return {};
-  if (emit_image_in_blocks(emit, sizes, is_forward, from_contiguous, weight_contiguous, to_view)) return {};
+  const View operands[] = {from_contiguous, weight_contiguous};
+  std::vector<Alternative> ways{{"direct", [=](Emitter& by, std::span<const View> in, std::span<const View> out) {
+                                   return emit_image_directly(by, sizes, is_forward, in[0], in[1], out[0])
+                                              ? Status{}
+                                              : not_for_it();
+                                 }}};
+  for (const auto& grid : image_grids(emit.target().facts(), sizes, is_forward, to_view.dtype))
+    ways.push_back({grid.name(), [=](Emitter& by, std::span<const View> in, std::span<const View> out) {
+                      emit_image_in_blocks(by, sizes, is_forward, in[0], in[1], out[0], grid);
+                      return Status{};
+                    }});
+  const auto key = key_of(is_forward ? "conv" : "conv_input_grad", sizes, to_view.dtype);
+  if (auto status = emit_fastest(emit, key, operands, {&to_view, 1}, ways); status.code() != StatusCode::unimplemented)
+    return status;
   const auto places = ConvSizes::product(is_forward ? sizes.output : sizes.input);
   TileGrid grid{.rows = is_forward ? sizes.out_channels : sizes.in_channels,
                 .columns = sizes.batch * places,
@@ -89,22 +115,6 @@ Status convolve_to_image(Emitter& emit, const ConvSizes& sizes, bool is_forward,
   return {};
 }
 
-// The sum over the first dim of parts [count, elements].
-void sum_parts(Emitter& emit, const View& parts, const View& to) {
-  const auto count = parts.shape[0], elements = parts.shape[1];
-  kernel::Writer writer(64);
-  Arguments arguments(writer, index_type(count * elements));
-  const auto from = arguments.address(parts), into = arguments.address(to);
-  const Value position = arguments.position(), size = arguments.number(elements);
-  writer.when(position < size, [&] {
-    const auto sum = writer.variable(writer.constant(parts.dtype, 0.0));
-    writer.loop(arguments.number(count),
-                [&](Value part) { sum.set(sum.get() + writer.load(from, part * size + position)); });
-    writer.store(into, position, sum.get());
-  });
-  arguments.launch(emit, elements);
-}
-
 }  // namespace
 
 Status emit_conv(Emitter& emit, const ir::Conv& op, const View& input, const View& weight, const View& output) {
@@ -123,11 +133,22 @@ Status emit_conv_weight_grad(Emitter& emit, const ir::ConvWeightGrad& op, const 
   if (weight_view.num_elements() == 0) return {};
   const auto sizes = sizes_of(op, input_view.shape, weight_view.shape, output_view.shape);
   const View input_whole = emit.contiguous(input_view), output_whole = emit.contiguous(output_view);
-  if (emit_weight_grad_directly(emit, sizes, input_whole, output_whole, weight_view)) return {};
-  if (const auto parts = emit_weight_grad_in_blocks(emit, sizes, input_whole, output_whole, weight_view)) {
-    if (parts->rank() == 2) sum_parts(emit, *parts, weight_view);  // else it is the weights' own memory
-    return {};
-  }
+  const auto sum_up = [](Emitter& by, const View& made, const View& out) {
+    return made.rank() == 2 ? sum_parts(by, made, out) : Status{};  // else in the weights' memory
+  };
+  const View operands[] = {input_whole, output_whole};
+  std::vector<Alternative> ways{{"direct", [=](Emitter& by, std::span<const View> in, std::span<const View> out) {
+                                   const auto made = emit_weight_grad_directly(by, sizes, in[0], in[1], out[0]);
+                                   return made ? sum_up(by, *made, out[0]) : not_for_it();
+                                 }}};
+  for (const auto& one : weight_grad_grids(emit.target().facts(), sizes, weight_view.dtype))
+    ways.push_back({one.name(), [=](Emitter& by, std::span<const View> in, std::span<const View> out) {
+                      return sum_up(by, emit_weight_grad_in_blocks(by, sizes, in[0], in[1], out[0], one), out[0]);
+                    }});
+  if (auto status =
+          emit_fastest(emit, key_of("conv_weight_grad", sizes, weight_view.dtype), operands, {&weight_view, 1}, ways);
+      status.code() != StatusCode::unimplemented)
+    return status;
   TileGrid grid{.rows = sizes.out_channels,
                 .columns = sizes.in_channels * ConvSizes::product(sizes.kernel),
                 .groups = sizes.groups,
@@ -187,8 +208,7 @@ Status emit_conv_weight_grad(Emitter& emit, const ir::ConvWeightGrad& op, const 
     });
   });
   arguments.launch(emit, grid.threads());
-  if (grid.parts > 1) sum_parts(emit, parts, weight_view);
-  return {};
+  return grid.parts > 1 ? sum_parts(emit, parts, weight_view) : Status{};
 }
 
 Status lower(Emitter& emit, const ir::Conv& op, const NodeInPlan& at) {

@@ -20,25 +20,37 @@ ir::DType index_of(std::initializer_list<const View*> views, const BlockGrid& gr
   return index_type(most);
 }
 
+std::vector<BlockGrid> with_candidates(const std::optional<BlockGrid>& first, const DeviceFacts& facts,
+                                       ir::DType type) {
+  if (!first) return {};
+  const auto bytes = static_cast<std::int64_t>(ir::size_of(type));
+  return bytes == 4 ? BlockGrid::candidates_of(*first, kTiles, facts, bytes) : std::vector{*first};
+}
+
 }  // namespace
 
-// Rows are the result's channels of a group, columns all places of the batch; the depth goes through the source's
-// channels and, for each, the kernel's elements.
-bool emit_image_in_blocks(Emitter& emit, const ConvSizes& sizes, bool is_forward, const View& from_view,
-                          const View& weight_view, const View& to_view) {
-  const auto compute = ir::compute_dtype(to_view.dtype);
+std::vector<BlockGrid> image_grids(const DeviceFacts& facts, const ConvSizes& sizes, bool is_forward, ir::DType type) {
+  const auto compute = ir::compute_dtype(type);
   const auto rows = is_forward ? sizes.out_channels : sizes.in_channels;
   const auto sources = is_forward ? sizes.in_channels : sizes.out_channels;
   const auto columns = sizes.batch * ConvSizes::product(is_forward ? sizes.output : sizes.input);
-  auto grid = BlockGrid::choose(emit.target().facts(), compute, rows, columns,
-                                sources * ConvSizes::product(sizes.kernel), sizes.groups, kTiles);
-  if (!grid) return false;
-  grid->parts = 1, grid->depth_of_part = grid->depth;
-  kernel::Writer writer(grid->tile.threads());
-  Arguments arguments(writer, index_of({&from_view, &weight_view, &to_view}, *grid));
+  auto grids = with_candidates(BlockGrid::choose(facts, compute, rows, columns,
+                                                 sources * ConvSizes::product(sizes.kernel), sizes.groups, kTiles),
+                               facts, compute);
+  for (auto& grid : grids) grid.parts = 1, grid.depth_of_part = grid.depth;
+  return grids;
+}
+
+// Rows are the result's channels of a group, columns all places of the batch; the depth goes through the source's
+// channels and, for each, the kernel's elements.
+void emit_image_in_blocks(Emitter& emit, const ConvSizes& sizes, bool is_forward, const View& from_view,
+                          const View& weight_view, const View& to_view, const BlockGrid& grid) {
+  const auto compute = ir::compute_dtype(to_view.dtype);
+  kernel::Writer writer(grid.tile.threads());
+  Arguments arguments(writer, index_of({&from_view, &weight_view, &to_view}, grid));
   const auto from = arguments.address(from_view), weight = arguments.address(weight_view);
   const auto to = arguments.address(to_view);
-  each_block(writer, arguments, *grid, [&](const BlockPlace& at) {
+  each_block(writer, arguments, grid, [&](const BlockPlace& at) {
     ConvKernel conv(writer, arguments, sizes, ConvKernel::Window::constant);
     const Values& result_sizes = is_forward ? conv.output() : conv.input();
     const Values& source_sizes = is_forward ? conv.input() : conv.output();
@@ -70,32 +82,35 @@ bool emit_image_in_blocks(Emitter& emit, const ConvSizes& sizes, bool is_forward
         return is_forward ? conv.input_element(from, plane, place, k) : conv.output_element(from, plane, place, k);
       };
     }};
-    multiply_block(writer, arguments, compute, *grid, at, weights, places, [&](Value row, Value column, Value sum) {
+    multiply_block(writer, arguments, compute, grid, at, weights, places, [&](Value row, Value column, Value sum) {
       const Value image = column / result_plane;
       const Value channel = (image * conv.groups() + at.group) * result_channels + row;
       writer.store(to, channel * result_plane + column - image * result_plane, sum);
     });
   });
-  arguments.launch(emit, grid->threads());
-  return true;
+  arguments.launch(emit, grid.threads());
+}
+
+std::vector<BlockGrid> weight_grad_grids(const DeviceFacts& facts, const ConvSizes& sizes, ir::DType type) {
+  const auto compute = ir::compute_dtype(type);
+  return with_candidates(
+      BlockGrid::choose(facts, compute, sizes.out_channels, sizes.in_channels * ConvSizes::product(sizes.kernel),
+                        sizes.batch * ConvSizes::product(sizes.output), sizes.groups, kTiles),
+      facts, compute);
 }
 
 // Rows are the output's channels of a group, columns the weight's elements of one of them; the depth goes through the
 // batch and the output's places.
-std::optional<View> emit_weight_grad_in_blocks(Emitter& emit, const ConvSizes& sizes, const View& input_view,
-                                               const View& output_view, const View& weight_view) {
+View emit_weight_grad_in_blocks(Emitter& emit, const ConvSizes& sizes, const View& input_view, const View& output_view,
+                                const View& weight_view, const BlockGrid& grid) {
   const auto compute = ir::compute_dtype(weight_view.dtype);
-  const auto grid = BlockGrid::choose(emit.target().facts(), compute, sizes.out_channels,
-                                      sizes.in_channels * ConvSizes::product(sizes.kernel),
-                                      sizes.batch * ConvSizes::product(sizes.output), sizes.groups, kTiles);
-  if (!grid) return {};
   const View parts =
-      grid->parts > 1 ? emit.scratch_value({compute, {grid->parts, weight_view.num_elements()}}) : weight_view;
-  kernel::Writer writer(grid->tile.threads());
-  Arguments arguments(writer, index_of({&input_view, &output_view, &parts}, *grid));
+      grid.parts > 1 ? emit.scratch_value({compute, {grid.parts, weight_view.num_elements()}}) : weight_view;
+  kernel::Writer writer(grid.tile.threads());
+  Arguments arguments(writer, index_of({&input_view, &output_view, &parts}, grid));
   const auto input = arguments.address(input_view), output = arguments.address(output_view);
   const auto to = arguments.address(parts);
-  each_block(writer, arguments, *grid, [&](const BlockPlace& at) {
+  each_block(writer, arguments, grid, [&](const BlockPlace& at) {
     ConvKernel conv(writer, arguments, sizes, ConvKernel::Window::constant);
     const Value output_plane = ConvKernel::product(conv.output()), input_plane = ConvKernel::product(conv.input());
     const Value window = arguments.constant(ConvSizes::product(sizes.kernel));
@@ -119,13 +134,13 @@ std::optional<View> emit_weight_grad_in_blocks(Emitter& emit, const ConvSizes& s
                                  };
                                },
                                .is_depth_contiguous = true};
-    const Value all_columns = arguments.number(grid->columns);
-    multiply_block(writer, arguments, compute, *grid, at, channels, elements, [&](Value row, Value column, Value sum) {
+    const Value all_columns = arguments.number(grid.columns);
+    multiply_block(writer, arguments, compute, grid, at, channels, elements, [&](Value row, Value column, Value sum) {
       const Value line = (at.part * conv.groups() + at.group) * conv.out_channels() + row;
       writer.store(to, line * all_columns + column, sum);
     });
   });
-  arguments.launch(emit, grid->threads());
+  arguments.launch(emit, grid.threads());
   return parts;
 }
 

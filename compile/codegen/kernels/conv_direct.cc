@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "compile/codegen/kernel/convert.h"
-#include "compile/codegen/kernels/reduce_blocks.h"
 #include "compile/codegen/target.h"
 
 namespace burn::compile::kernels {
@@ -25,7 +24,6 @@ Value to_u32(Value number) { return kernel::to(ir::DType::u32, number); }
 
 std::vector<Variable> zeros(kernel::Writer& writer, int count) {
   std::vector<Variable> sums;
-  sums.reserve(static_cast<std::size_t>(count));
   sums.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) sums.push_back(writer.variable(writer.constant(ir::DType::f32, 0.0)));
   return sums;
@@ -56,17 +54,6 @@ struct ImageTile {
     return tile;
   }
 };
-
-// The sum over the first dim of parts [count, elements].
-void sum_parts(Emitter& emit, const View& parts, const View& to) {
-  const auto count = parts.shape[0], elements = parts.shape[1];
-  const std::int64_t kept[] = {elements}, combined[] = {count};
-  const CombinedElements of_parts{.kept = merge_dims(kept, {{1}}),
-                                  .combined = merge_dims(combined, {{elements}}),
-                                  .results = elements,
-                                  .count = count};
-  emit_reduce_in_blocks(emit, ir::ReduceFn::sum, of_parts, parts, to, ir::DType::f32);
-}
 
 // How the weights' gradient is spread over blocks: each has `rows` channels of the output for one of the input, in one
 // part of the images and of the places of a plane. Its threads have `lanes` places of `images_at_once` images.
@@ -203,12 +190,12 @@ bool emit_image_directly(Emitter& emit, const ConvSizes& sizes, bool is_forward,
   return true;
 }
 
-bool emit_weight_grad_directly(Emitter& emit, const ConvSizes& sizes, const View& input_view, const View& output_view,
-                               const View& weight_view) {
+std::optional<View> emit_weight_grad_directly(Emitter& emit, const ConvSizes& sizes, const View& input_view,
+                                              const View& output_view, const View& weight_view) {
   const auto& facts = emit.target().facts();
-  if (!is_for(facts, weight_view)) return false;
+  if (!is_for(facts, weight_view)) return {};
   const auto chosen = WeightTile::choose(facts, sizes);
-  if (!chosen) return false;
+  if (!chosen) return {};
   const auto tile = *chosen;
   const View parts =
       tile.parts() > 1 ? emit.scratch_value({ir::DType::f32, {tile.parts(), weight_view.num_elements()}}) : weight_view;
@@ -289,8 +276,7 @@ bool emit_weight_grad_directly(Emitter& emit, const ConvSizes& sizes, const View
     });
   });
   arguments.launch(emit, blocks * kThreads);
-  if (tile.parts() > 1) sum_parts(emit, parts, weight_view);
-  return true;
+  return parts;
 }
 
 }  // namespace burn::compile::kernels

@@ -11,9 +11,10 @@ namespace burn::compile::kernels {
 bool emit_image_directly(Emitter& emit, const ConvSizes& sizes, bool is_forward, const View& from, const View& weight,
                          const View& to);
 
-// The weights' gradient from the input and the output's gradient, which are contiguous. False: not for such a device
-// or such sizes; it is for few channels.
-bool emit_weight_grad_directly(Emitter& emit, const ConvSizes& sizes, const View& input, const View& output,
-                               const View& weight);
+// The weights' gradient from the input and the output's gradient, which are contiguous, in the parts of the depth that
+// it gives: [parts, weight], or the weights' own memory. Empty: not for such a device or such sizes; it is for few
+// channels.
+std::optional<View> emit_weight_grad_directly(Emitter& emit, const ConvSizes& sizes, const View& input,
+                                              const View& output, const View& weight);
 
 }  // namespace burn::compile::kernels

@@ -62,4 +62,7 @@ void emit_copy(Emitter& emit, const View& from, const View& to);
 // Combines the elements of `from` along the op's axes into `to`, of the same rank.
 Status emit_reduce(Emitter& emit, const ir::Reduce& op, const View& from, const View& to);
 
+// The sum of parts [count, elements] into `to`, which is contiguous and has as many elements.
+Status sum_parts(Emitter& emit, const View& parts, const View& to);
+
 }  // namespace burn::compile::kernels

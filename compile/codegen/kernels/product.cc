@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "compile/codegen/alternatives.h"
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/arguments.h"
 #include "compile/codegen/kernels/block_tile.h"
@@ -72,44 +75,12 @@ Status emit_in_blocks(Emitter& emit, const ProductOperands& operands, const Bloc
   return {};
 }
 
-}  // namespace
-
-void add_parts(Emitter& emit, const View& parts, const BlockGrid& grid, const ProductOperands& operands) {
-  const auto elements = grid.groups * grid.rows * grid.columns;
-  kernel::Writer writer(64);
-  Arguments arguments(writer, index_type(operands.most(parts.num_elements())));
-  const auto from = arguments.address(parts);
-  const ProductResult result(writer, arguments, operands);
-  const Value position = arguments.position(), size = arguments.number(elements);
-  writer.when(position < size, [&] {
-    const auto sum = writer.variable(writer.constant(parts.dtype, 0.0));
-    writer.loop(arguments.number(grid.parts),
-                [&](Value part) { sum.set(sum.get() + writer.load(from, part * size + position)); });
-    const Value columns = arguments.number(grid.columns), rows = arguments.number(grid.rows);
-    const Value line = position / columns, group = line / rows;
-    result.store(operands.batch().offsets(arguments, group), line - group * rows, position - line * columns, sum.get());
-  });
-  arguments.launch(emit, elements);
-}
-
-bool lies_in_packs(const View& view, std::int64_t count, std::int64_t side_by_side, std::int64_t step) {
-  if (side_by_side % count != 0 || step % count != 0) return false;
-  for (int d = 0; d + 2 < view.rank(); ++d) {
-    if (view.strides[d] % count != 0) return false;
-  }
-  const auto bytes = count * static_cast<std::int64_t>(ir::size_of(view.dtype));
-  return bytes <= 16 && view.address.offset % bytes == 0;
-}
-
-Status emit_product(Emitter& emit, const View& a, const View& b, const View& c, const std::optional<View>& bias) {
+// Each thread loops over the depth by itself.
+Status emit_by_threads(Emitter& emit, const ProductOperands& operands) {
+  const auto& [a, b, c, bias] = operands;
   const auto rows = c.shape[c.rank() - 2], columns = c.shape[c.rank() - 1], depth = a.shape[a.rank() - 1];
-  if (c.num_elements() == 0) return {};
-  const ProductOperands operands{a, b, c, bias};
   const ProductBatch batch = operands.batch();
   const auto compute = ir::compute_dtype(c.dtype);
-  if (emit_product_in_tiles(emit, operands)) return {};
-  if (const auto blocks = BlockGrid::choose(emit.target().facts(), compute, rows, columns, depth, batch.count))
-    return emit_in_blocks(emit, operands, *blocks);
   TileGrid grid{.rows = rows, .columns = columns, .groups = batch.count};
   grid.choose_tile(emit.target().facts(), compute, wanted_threads(emit.target().facts()));
 
@@ -143,6 +114,80 @@ Status emit_product(Emitter& emit, const View& a, const View& b, const View& c, 
   });
   arguments.launch(emit, grid.threads());
   return {};
+}
+
+// What of it shapes the kernels, and its sizes.
+std::string key_of(const ProductOperands& operands) {
+  const auto layout = [](const View& view) {
+    const MatrixSteps steps(view);
+    return steps.column == 1 ? "rows" : steps.row == 1 ? "columns" : "strided";
+  };
+  const auto& [a, b, c, bias] = operands;
+  return fmt::format("product {} {} x {} x {} of {}, {} by {}{}", ir::name(c.dtype), size_in_key(c.shape[c.rank() - 2]),
+                     size_in_key(c.shape[c.rank() - 1]), size_in_key(a.shape[a.rank() - 1]),
+                     size_in_key(operands.batch().count), layout(a), layout(b), bias ? " and bias" : "");
+}
+
+// By tiles of blocks, what is taken untimed first. Empty: not on this device.
+std::vector<Alternative> ways_in_blocks(const DeviceFacts& facts, const ProductOperands& operands) {
+  auto grids = grids_in_tiles(facts, operands);
+  const bool is_in_tiles = !grids.empty();
+  const auto& [a, b, c, bias] = operands;
+  if (!is_in_tiles)
+    grids = BlockGrid::candidates(facts, ir::compute_dtype(c.dtype), c.shape[c.rank() - 2], c.shape[c.rank() - 1],
+                                  a.shape[a.rank() - 1], operands.batch().count);
+  std::vector<Alternative> ways;
+  for (const auto& grid : grids) {
+    ways.push_back({grid.name(),
+                    [grid, is_in_tiles](Emitter& to, std::span<const View> from, std::span<const View> into) -> Status {
+                      const auto added = from.size() > 2 ? std::optional(from[2]) : std::nullopt;
+                      const ProductOperands of{from[0], from[1], into[0], added};
+                      if (!is_in_tiles) return emit_in_blocks(to, of, grid);
+                      emit_product_in_tiles(to, of, grid);
+                      return {};
+                    }});
+  }
+  return ways;
+}
+
+}  // namespace
+
+void add_parts(Emitter& emit, const View& parts, const BlockGrid& grid, const ProductOperands& operands) {
+  const auto elements = grid.groups * grid.rows * grid.columns;
+  kernel::Writer writer(64);
+  Arguments arguments(writer, index_type(operands.most(parts.num_elements())));
+  const auto from = arguments.address(parts);
+  const ProductResult result(writer, arguments, operands);
+  const Value position = arguments.position(), size = arguments.number(elements);
+  writer.when(position < size, [&] {
+    const auto sum = writer.variable(writer.constant(parts.dtype, 0.0));
+    writer.loop(arguments.number(grid.parts),
+                [&](Value part) { sum.set(sum.get() + writer.load(from, part * size + position)); });
+    const Value columns = arguments.number(grid.columns), rows = arguments.number(grid.rows);
+    const Value line = position / columns, group = line / rows;
+    result.store(operands.batch().offsets(arguments, group), line - group * rows, position - line * columns, sum.get());
+  });
+  arguments.launch(emit, elements);
+}
+
+bool lies_in_packs(const View& view, std::int64_t count, std::int64_t side_by_side, std::int64_t step) {
+  if (side_by_side % count != 0 || step % count != 0) return false;
+  for (int d = 0; d + 2 < view.rank(); ++d) {
+    if (view.strides[d] % count != 0) return false;
+  }
+  const auto bytes = count * static_cast<std::int64_t>(ir::size_of(view.dtype));
+  return bytes <= 16 && view.address.offset % bytes == 0;
+}
+
+Status emit_product(Emitter& emit, const View& a, const View& b, const View& c, const std::optional<View>& bias) {
+  if (c.num_elements() == 0) return {};
+  const ProductOperands operands{a, b, c, bias};
+  if (const auto ways = ways_in_blocks(emit.target().facts(), operands); !ways.empty()) {
+    std::vector<View> views{a, b};
+    if (bias) views.push_back(*bias);
+    return emit_fastest(emit, key_of(operands), views, {&c, 1}, ways);
+  }
+  return emit_by_threads(emit, operands);
 }
 
 }  // namespace burn::compile::kernels

@@ -94,6 +94,10 @@ Status emit_reduce(Emitter& emit, const ir::Reduce& op, const View& from, const 
   return {};
 }
 
+Status sum_parts(Emitter& emit, const View& parts, const View& to) {
+  return emit_reduce(emit, {.fn = ir::ReduceFn::sum, .axes = {0}}, parts, to);
+}
+
 Status lower(Emitter& emit, const ir::Reduce& op, const NodeInPlan& at) {
   return emit_reduce(emit, op, emit.read(at.operand(0)), emit.result(at.result()));
 }

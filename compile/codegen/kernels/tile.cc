@@ -30,6 +30,7 @@ void TileGrid::choose_tile(const DeviceFacts& facts, ir::DType type, std::int64_
       columns >= std::int64_t{2} * lanes && rows > 1) {
     tile.lanes = lanes;
     tile.rows = static_cast<int>(divide_up(rows, divide_up(rows, kMostShared)));
+    if (tile.rows > 16) tile.rows = (tile.rows + 3) / 4 * 4;  // few different kernels for shapes that grow
     tile.columns = powers_up_to(tile.rows > 16 ? 4 : kMost, columns / lanes);
     while (threads() < std::min(wanted, std::int64_t{4} * lanes) && tile.columns > 1) tile.columns /= 2;
     return;

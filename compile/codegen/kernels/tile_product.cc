@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "compile/codegen/target.h"
 
@@ -40,6 +41,15 @@ struct SubgroupTile {
 // One side of shared memory, and little of the depth at once: with more of it fewer blocks run on a multiprocessor.
 constexpr SubgroupTile kTiles[] = {{128, 128, 32, 64, 64}, {64, 128, 64, 32, 32}, {64, 64, 64, 32, 32}};
 
+// That are taken where timing says so alone.
+constexpr SubgroupTile kTimedTiles[] = {{128, 256, 32, 64, 64}, {256, 128, 32, 64, 64}, {64, 64, 32, 32, 32}};
+
+const SubgroupTile& subgroup_tile_of(const BlockTile& tile) {
+  const auto is_it = [&](const SubgroupTile& one) { return one.block() == tile; };
+  const auto* const found = std::ranges::find_if(kTiles, is_it);
+  return found != std::end(kTiles) ? *found : *std::ranges::find_if(kTimedTiles, is_it);
+}
+
 // How a factor lies in memory: its lines are rows of the first factor, columns of the second one.
 struct Factor {
   const View& view;
@@ -52,6 +62,22 @@ struct Factor {
                                   : lies_in_packs(view, kInPack, lines, depth_step);
   }
   bool has_depth_contiguous() const { return depth_step == 1; }
+};
+
+struct Factors {
+  explicit Factors(const ProductOperands& operands)
+      : depth(operands.a.shape[operands.a.rank() - 1]),
+        first(factor(operands.a, operands.c.shape[operands.c.rank() - 2], false)),
+        second(factor(operands.b, operands.c.shape[operands.c.rank() - 1], true)) {}
+
+  std::int64_t depth;
+  Factor first, second;
+
+ private:
+  static Factor factor(const View& view, std::int64_t lines, bool is_second) {
+    const MatrixSteps steps(view);
+    return {view, lines, is_second ? steps.column : steps.row, is_second ? steps.row : steps.column};
+  }
 };
 
 // What the threads of a block load of a factor: 16 bytes each at a time, into registers and from there into a shared
@@ -123,39 +149,43 @@ class PackLoader {
 
 }  // namespace
 
-bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
-  const auto& facts = emit.target().facts();
+std::vector<BlockGrid> grids_in_tiles(const DeviceFacts& facts, const ProductOperands& operands) {
   const auto type = operands.c.dtype;
-  if (type == ir::DType::f16 ? !facts.has_f16_tiles : type != ir::DType::bf16 || !facts.has_bf16_tiles) return false;
-  const auto rows = operands.c.shape[operands.c.rank() - 2], columns = operands.c.shape[operands.c.rank() - 1];
-  const auto depth = operands.a.shape[operands.a.rank() - 1];
-  const MatrixSteps a(operands.a), b(operands.b);
-  const Factor first{operands.a, rows, a.row, a.column}, second{operands.b, columns, b.column, b.row};
+  if (type == ir::DType::f16 ? !facts.has_f16_tiles : type != ir::DType::bf16 || !facts.has_bf16_tiles) return {};
+  const Factors factors(operands);
+  const auto rows = factors.first.lines, columns = factors.second.lines, depth = factors.depth;
   constexpr std::int64_t kLeast = 16;
-  if (std::min({rows, columns, depth}) < kLeast || !first.is_whole(depth) || !second.is_whole(depth)) return false;
+  const bool is_whole = factors.first.is_whole(depth) && factors.second.is_whole(depth);
+  if (std::min({rows, columns, depth}) < kLeast || !is_whole) return {};
   std::vector<BlockTile> tiles;
   for (const auto& tile : kTiles) tiles.push_back(tile.block());
-  const auto grid = BlockGrid::choose_of(tiles, facts, 2, rows, columns, depth, operands.batch().count);
-  if (!grid) return false;
+  const auto first = BlockGrid::choose_of(tiles, facts, 2, rows, columns, depth, operands.batch().count);
+  if (!first) return {};
+  std::vector<BlockTile> timed;
+  for (const auto& tile : kTimedTiles) timed.push_back(tile.block());
+  timed.insert(timed.end(), tiles.begin(), tiles.end());
+  return BlockGrid::candidates_of(*first, timed, facts, 2);
+}
 
+void emit_product_in_tiles(Emitter& emit, const ProductOperands& operands, const BlockGrid& grid) {
+  const auto type = operands.c.dtype;
+  const Factors factors(operands);
   std::optional<View> parts;
-  if (grid->parts > 1)
-    parts = emit.scratch_value({ir::DType::f32, {grid->parts, grid->groups, grid->rows, grid->columns}});
-  kernel::Writer writer(grid->tile.threads());
-  const auto most = operands.most(std::max(grid->threads(), parts ? parts->num_elements() : 0));
+  if (grid.parts > 1) parts = emit.scratch_value({ir::DType::f32, {grid.parts, grid.groups, grid.rows, grid.columns}});
+  kernel::Writer writer(grid.tile.threads());
+  const auto most = operands.most(std::max(grid.threads(), parts ? parts->num_elements() : 0));
   Arguments arguments(writer, index_type(most));
   const auto from = arguments.address(operands.a), by = arguments.address(operands.b);
   const auto into = parts ? arguments.address(*parts) : kernel::Memory{};
   std::optional<ProductResult> result;
   if (!parts) result.emplace(writer, arguments, operands);
-  const auto& chosen = *std::ranges::find_if(kTiles, [&](const SubgroupTile& tile) {
-    return tile.rows == grid->tile.rows && tile.columns == grid->tile.columns;
-  });
+  const auto& chosen = subgroup_tile_of(grid.tile);
   const auto scratch = writer.shared(ir::DType::f32, std::int64_t{chosen.subgroups()} * kSize * kSize);
-  each_block(writer, arguments, *grid, [&](const BlockPlace& place) {
+  each_block(writer, arguments, grid, [&](const BlockPlace& place) {
     const auto begins = operands.batch().offsets(arguments, place.group);
-    PackLoader of_rows(writer, arguments, grid->tile, first, grid->tile.rows, from, begins[0], place.first_row);
-    PackLoader of_columns(writer, arguments, grid->tile, second, grid->tile.columns, by, begins[1], place.first_column);
+    PackLoader of_rows(writer, arguments, grid.tile, factors.first, grid.tile.rows, from, begins[0], place.first_row);
+    PackLoader of_columns(writer, arguments, grid.tile, factors.second, grid.tile.columns, by, begins[1],
+                          place.first_column);
     const Value thread = writer.thread(), subgroup = thread / kSubgroup, lane = thread % kSubgroup;
     const Value row = subgroup / chosen.across() * chosen.subgroup_rows;
     const Value column = subgroup % chosen.across() * chosen.subgroup_columns;
@@ -192,10 +222,10 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
       writer.barrier();
     });
 
-    const Value all_rows = arguments.number(rows), all_columns = arguments.number(columns);
+    const Value all_rows = arguments.number(grid.rows), all_columns = arguments.number(grid.columns);
     const Value begin = subgroup * (kSize * kSize);
-    const Value stack = parts ? place.part * arguments.number(grid->groups) + place.group : place.group;
-    const bool in_packs = columns % kInPack == 0 && (parts || ProductResult::takes_packs(operands, kInPack));
+    const Value stack = parts ? place.part * arguments.number(grid.groups) + place.group : place.group;
+    const bool in_packs = grid.columns % kInPack == 0 && (parts || ProductResult::takes_packs(operands, kInPack));
     // A thread has eight elements of a row of a tile.
     const Value in_row = lane / 2, in_column = lane % 2 * kInPack;
     for (std::size_t i = 0; i < down; ++i) {
@@ -229,9 +259,8 @@ bool emit_product_in_tiles(Emitter& emit, const ProductOperands& operands) {
       }
     }
   });
-  arguments.launch(emit, grid->threads());
-  if (parts) add_parts(emit, *parts, *grid, operands);
-  return true;
+  arguments.launch(emit, grid.threads());
+  if (parts) add_parts(emit, *parts, grid, operands);
 }
 
 }  // namespace burn::compile::kernels

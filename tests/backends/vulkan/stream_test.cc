@@ -10,6 +10,7 @@
 
 #include "backends/vulkan/device/pages.h"
 #include "backends/vulkan/driver/adapters.h"
+#include "backends/vulkan/runtime/dispatches.h"
 #include "backends/vulkan/runtime/vulkan_backend.h"
 #include "base/error.h"
 #include "tests/backends/test_device.h"
@@ -91,6 +92,24 @@ TEST_F(VulkanStreams, GridsBeyondTheDevicesLimitAreFolded) {
                  ? 1
                  : 0;
   EXPECT_EQ(wrong, 0);
+}
+
+// What is beyond the second dim is never handed to the driver.
+TEST_F(VulkanStreams, GridsThatCannotBeFoldedAreRefusedWithTheNumbers) {
+  const auto device = value_or_throw(Device::open(0, {}));
+  DispatchTable table(*device);
+  ASSERT_TRUE(table.open().ok());
+  const auto most = device->adapter().max_blocks[1];
+  const VkPipeline kernels[] = {table.system_kernel(SystemKernel::fill_words)};
+  for (const std::int64_t blocks_y : {std::int64_t{most}, std::int64_t{most} + 1}) {
+    const compile::Launch launch(0, {.blocks = 3, .blocks_y = blocks_y}, {});
+    ASSERT_TRUE(table.add({launch, 5}, kernels).ok());
+  }
+  ASSERT_EQ(table.too_large().size(), 1u);
+  const auto& [step, why] = table.too_large()[0];
+  EXPECT_EQ(step, 5);
+  EXPECT_EQ(why.code(), StatusCode::unimplemented);
+  EXPECT_THAT(why.message(), HasSubstr("a grid of 3 x " + std::to_string(std::int64_t{most} + 1) + " blocks"));
 }
 
 // Mesa's llvmpipe ends the loops of a thread after 65,535 rounds in all (compile/codegen/kernel/unroll.h).

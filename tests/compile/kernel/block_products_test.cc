@@ -1,5 +1,8 @@
 // Products whose tiles a block computes together, as GPUs do: run by the interpreter, which finds races and barriers
 // that not all threads reach, for each size of tile and with the depth in parts.
+#include <algorithm>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -120,22 +123,77 @@ TEST(BlockProducts, AreExactForOtherTypes) {
   }
 }
 
+// The names of the tiles that the product may be computed by; all of them give the exact result.
+std::set<std::string> check_alternatives(DType dtype, const ir::Shape& first, const ir::Shape& second, bool is_turned,
+                                         int multiprocessors) {
+  const std::vector<reference::Tensor> inputs{numbers(dtype, first), numbers(dtype, second)};
+  ir::ProgramBuilder builder;
+  const auto a = builder.add_input(inputs[0].type);
+  auto b = builder.add_input(inputs[1].type);
+  if (is_turned) b = value_or_throw(builder.add(ir::Permute{{1, 0}}, std::vector{b}, {"test.cc", 1}));
+  const auto program = builder.finish({value_or_throw(builder.add(ir::MatMul{}, std::vector{a, b}, {"test.cc", 2}))});
+  const auto expected = reference::evaluate(program, inputs, {});
+  std::set<std::string> names;
+  std::size_t count = 1;
+  for (std::size_t k = 0; k < count; ++k) {
+    SCOPED_TRACE("alternative " + std::to_string(k) + " of\n" + ir::to_string(program));
+    const auto run =
+        value_or_throw(run_interpreted(program, inputs, {}, gpu_of(multiprocessors), true, ThreadOrder::shuffled, k));
+    EXPECT_EQ(run.outputs[0].bits, expected[0].bits);
+    count = run.alternatives.size();
+    names.insert(run.alternatives.begin(), run.alternatives.end());
+    for (const auto& kernel : run.kernels) {
+      if (has_spirv_val()) {
+        EXPECT_EQ(validate(*kernel, gpu_of(multiprocessors)), "");
+      }
+    }
+  }
+  return names;
+}
+
+// What timing on a device may choose: larger tiles than are taken untimed, more of the result for each thread, slices.
+TEST(BlockProducts, AreExactByEveryTileThatMayBeTimed) {
+  std::set<std::string> names;
+  for (const bool is_turned : {false, true}) {
+    const auto second = [&](std::int64_t depth, std::int64_t columns) {
+      return is_turned ? ir::Shape{columns, depth} : ir::Shape{depth, columns};
+    };
+    names.merge(check_alternatives(DType::f32, {130, 20}, second(20, 90), is_turned, 1));
+    names.merge(check_alternatives(DType::f32, {40, 70}, second(70, 33), is_turned, 12));
+    names.merge(check_alternatives(DType::bf16, {120, 40}, second(40, 248), is_turned, 1));
+    names.merge(check_alternatives(DType::bf16, {248, 40}, second(40, 120), is_turned, 1));
+    names.merge(check_alternatives(DType::f16, {72, 72}, second(72, 56), is_turned, 4));
+  }
+  const std::set<std::string> all{"128x128x16 by 8x8",          "256x128x8 by 16x8",  "32x32x64 by 4x2",
+                                  "64x128x16 by 8x8",           "64x64x16 by 8x8",    "64x64x32 by 4x4",
+                                  "128x128x32 by 8x16",         "256x128x32 by 8x16", "128x256x32 by 8x16",
+                                  "64x128x64 by 2x16",          "64x64x32 by 2x16",   "64x64x64 by 2x16",
+                                  "16x16x64 by 4x1 in 4 slices"};
+  EXPECT_EQ(names, all);
+}
+
 // Convolutions and their gradients in two groups, with strides, padding and dilation.
 template <typename Op>
-void check_convolution(const Op& op, const ir::Shape& first, const ir::Shape& second, int multiprocessors) {
+void check_convolution(const Op& op, const ir::Shape& first, const ir::Shape& second, int multiprocessors,
+                       std::size_t most_ways) {
   const std::vector<reference::Tensor> inputs{numbers(DType::f32, first), numbers(DType::f32, second)};
   ir::ProgramBuilder builder;
   const auto a = builder.add_input(inputs[0].type), b = builder.add_input(inputs[1].type);
   const auto program = builder.finish({value_or_throw(builder.add(op, std::vector{a, b}, {"test.cc", 1}))});
   SCOPED_TRACE(to_string(ir::Op{op}));
+  const auto expected = reference::evaluate(program, inputs, {});
   try {
-    const auto run = run_interpreted(program, inputs, {}, gpu_of(multiprocessors), true, ThreadOrder::shuffled);
-    ASSERT_TRUE(run.ok()) << run.status().to_string();
-    EXPECT_FALSE(run->kernels[0]->shared.empty()) << "no tile of a block";
-    EXPECT_EQ(run->outputs[0].bits, reference::evaluate(program, inputs, {})[0].bits);
-    for (const auto& kernel : run->kernels) {
-      if (has_spirv_val()) {
-        EXPECT_EQ(validate(*kernel, gpu_of(multiprocessors)), "");
+    // What is taken untimed, and what it may be timed against.
+    for (std::size_t way = 0, ways = 1; way < ways; ++way) {
+      const auto run = run_interpreted(program, inputs, {}, gpu_of(multiprocessors), true, ThreadOrder::shuffled, way);
+      ASSERT_TRUE(run.ok()) << run.status().to_string();
+      ways = std::min(run->alternatives.size(), most_ways);
+      EXPECT_FALSE(run->kernels[0]->shared.empty()) << "no tile of a block";
+      EXPECT_EQ(run->outputs[0].bits, expected[0].bits) << "alternative " << way;
+      for (const auto& kernel : run->kernels) {
+        if (has_spirv_val()) {
+          EXPECT_EQ(validate(*kernel, gpu_of(multiprocessors)), "");
+        }
       }
     }
   } catch (const std::runtime_error& undefined) {
@@ -144,7 +202,7 @@ void check_convolution(const Op& op, const ir::Shape& first, const ir::Shape& se
 }
 
 // A convolution and both its gradients.
-void check_all(const ir::Conv& conv, const ir::Shape& input, const ir::Shape& weight) {
+void check_all(const ir::Conv& conv, const ir::Shape& input, const ir::Shape& weight, std::size_t most_ways = 1) {
   const ir::TensorType types[] = {{DType::f32, input}, {DType::f32, weight}};
   const ir::TensorType* operands[] = {&types[0], &types[1]};
   const ir::Shape output = (*ir::infer(conv, operands))[0].shape;
@@ -153,16 +211,16 @@ void check_all(const ir::Conv& conv, const ir::Shape& input, const ir::Shape& we
   const ir::ConvWeightGrad to_weight{conv.stride,   conv.pad_begin,         conv.pad_end,
                                      conv.dilation, {weight[2], weight[3]}, conv.groups};
   for (const int multiprocessors : {1, 4}) {
-    check_convolution(conv, input, weight, multiprocessors);
-    check_convolution(to_input, output, weight, multiprocessors);
-    check_convolution(to_weight, input, output, multiprocessors);
+    check_convolution(conv, input, weight, multiprocessors, most_ways);
+    check_convolution(to_input, output, weight, multiprocessors, most_ways);
+    check_convolution(to_weight, input, output, multiprocessors, most_ways);
   }
 }
 
 // Channels that no chunk divides, and windows of one element, are computed as products.
 TEST(BlockProducts, AreExactForConvolutions) {
-  check_all({{2, 1}, {1, 0}, {1, 1}, {1, 2}, 2}, {2, 46, 9, 8}, {38, 23, 3, 2});
-  check_all({{1, 2}, {0, 1}, {1, 0}, {1, 1}, 1}, {2, 24, 7, 8}, {20, 24, 1, 1});
+  check_all({{2, 1}, {1, 0}, {1, 1}, {1, 2}, 2}, {2, 46, 9, 8}, {38, 23, 3, 2}, 4);
+  check_all({{1, 2}, {0, 1}, {1, 0}, {1, 1}, 1}, {2, 24, 7, 8}, {20, 24, 1, 1}, 4);
 }
 
 // Chunks of channels, rows that fill no tile, and more places than threads; planes smaller than a block, and few

@@ -1,5 +1,7 @@
 // Reductions and rows that threads of a GPU share, and copies: run by the interpreter, which finds races and barriers
 // that not all threads reach.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -115,6 +117,36 @@ TEST(Copies, TakeSeveralElementsWhereTheyLieSideBySide) {
   check_copy(ir::Permute{{1, 0}}, {12, 8});
   check_copy(ir::Slice{{0, 4}, {5, 12}, {1, 1}}, {5, 16});
   check_copy(ir::Slice{{3}, {19}, {1}}, {23});
+}
+
+// No kernel counts more than 2^31 elements in 32 bits, whatever it does with them: each has a number of 64 bits.
+TEST(LargeTensors, AreCountedIn64Bits) {
+  const ir::Shape large{(std::int64_t{1} << 16) + 8, std::int64_t{1} << 16}, row{1, large[1]}, column{large[0], 1};
+  const auto check_one = [&](const ir::Op& op, const std::vector<ir::Shape>& operands) {
+    ir::ProgramBuilder builder;
+    std::vector<ir::Ref> inputs;
+    for (const auto& shape : operands) inputs.push_back(builder.add_input({DType::f32, shape}));
+    const auto program = builder.finish({value_or_throw(builder.add(op, inputs, {"test.cc", 1}))});
+    SCOPED_TRACE(ir::to_string(program));
+    for (const bool is_cpu : {false, true}) {
+      auto facts = gpu_of(132, 32);
+      facts.has_slow_barriers = facts.has_limited_loops = is_cpu;
+      const auto kernels = value_or_throw(kernels_of(program, facts));
+      ASSERT_FALSE(kernels.empty());
+      const auto is_wide = [](const compile::kernel::Parameter& one) {
+        return !one.is_address && one.type == DType::i64;
+      };
+      EXPECT_TRUE(std::ranges::any_of(kernels[0]->parameters, is_wide)) << text(*kernels[0]);
+    }
+  };
+  check_one(ir::Pointwise{ir::PointwiseFn::exp}, {large});
+  check_one(ir::Permute{{1, 0}}, {large});
+  check_one(ir::Reduce{ir::ReduceFn::sum, {1}}, {large});
+  check_one(ir::Reduce{ir::ReduceFn::sum, {0}}, {large});
+  check_one(ir::Scan{ir::ReduceFn::sum, 1}, {large});
+  check_one(ir::MatMul{}, {column, row});
+  check_one(ir::MatMul{}, {large, {large[1], 4}});
+  check_one(ir::ArgReduce{ir::ArgFn::max, 1}, {large});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "compile/codegen/alternatives.h"
 #include "compile/codegen/kernel/check.h"
 #include "compile/codegen/kernel/legalise.h"
 #include "compile/codegen/kernel/unroll.h"
@@ -156,9 +157,29 @@ namespace {
 struct LoweredProgram {
   ir::Program program;  // simplified
   compile::Lowered lowered;
+  std::vector<std::string> alternatives;
 };
 
-Result<LoweredProgram> lower(const ir::Program& program, const compile::DeviceFacts& facts, bool fusion) {
+// Takes the alternative that it is told to.
+class ChoosingTarget final : public compile::kernels::KernelTarget {
+ public:
+  ChoosingTarget(const compile::DeviceFacts& facts, compile::GroupMemo& groups, std::size_t choice)
+      : KernelTarget(facts, groups), choice_(choice) {}
+
+  std::size_t fastest(const std::string&, std::span<const compile::View>, std::span<const compile::View>,
+                      std::span<const compile::Alternative> alternatives) override {
+    for (const auto& alternative : alternatives) names_.push_back(alternative.name);
+    return choice_ < alternatives.size() ? choice_ : 0;
+  }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  const std::size_t choice_;
+  std::vector<std::string> names_;
+};
+
+Result<LoweredProgram> lower(const ir::Program& program, const compile::DeviceFacts& facts, bool fusion,
+                             std::size_t alternative = 0) {
   const compile::Supports supports = [&](const ir::Op& op, std::span<const ir::TensorType* const> operands) -> Status {
     return compile::kernels::has_kernels(op, operands, facts) ? ok_status() : unimplemented(std::string(ir::name(op)));
   };
@@ -172,9 +193,9 @@ Result<LoweredProgram> lower(const ir::Program& program, const compile::DeviceFa
   options.epilogues = fusion;
   const auto plan = compile::make_plan(simple, options);
   compile::GroupMemo memo;
-  compile::kernels::KernelTarget target(facts, memo);
+  ChoosingTarget target(facts, memo, alternative);
   BURN_TRY(auto lowered, compile::lower_program(target, simple, plan));
-  return LoweredProgram{std::move(simple), std::move(lowered)};
+  return LoweredProgram{std::move(simple), std::move(lowered), target.names()};
 }
 
 }  // namespace
@@ -189,10 +210,11 @@ Result<std::vector<KernelPtr>> kernels_of(const ir::Program& program, const comp
 
 Result<InterpretedRun> run_interpreted(const ir::Program& program, std::span<const reference::Tensor> inputs,
                                        const reference::Bindings& bindings, const compile::DeviceFacts& facts,
-                                       bool fusion, ThreadOrder order) {
-  BURN_TRY(const auto made, lower(program, facts, fusion));
-  const auto& [simple, lowered] = made;
+                                       bool fusion, ThreadOrder order, std::size_t alternative) {
+  BURN_TRY(const auto made, lower(program, facts, fusion, alternative));
+  const auto& [simple, lowered, alternatives] = made;
   InterpretedRun result;
+  result.alternatives = alternatives;
   for (const auto& source : lowered.sources) result.kernels.push_back(source.kernel);
   Run run(lowered, simple, inputs, bindings, facts);
   for (const auto& command : lowered.commands) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -24,12 +25,14 @@ struct InterpretedRun {
   std::vector<reference::Tensor> outputs;
   std::vector<KernelPtr> kernels;  // that it launched, each once
   bool found_wrong_index = false;
+  std::vector<std::string> alternatives;  // their names, of all ops that have several
 };
 
 // Lowers the program for a device with these facts, and runs it. Errors: UNIMPLEMENTED. Throws where a kernel does what
-// is undefined (interpreter.h).
+// is undefined (interpreter.h). `alternative`: which one ops have that have so many; else the first.
 Result<InterpretedRun> run_interpreted(const ir::Program& program, std::span<const reference::Tensor> inputs,
                                        const reference::Bindings& bindings, const compile::DeviceFacts& facts,
-                                       bool fusion = true, ThreadOrder order = ThreadOrder::forward);
+                                       bool fusion = true, ThreadOrder order = ThreadOrder::forward,
+                                       std::size_t alternative = 0);
 
 }  // namespace burn::testing
