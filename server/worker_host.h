@@ -1,6 +1,7 @@
 // Serves sessions on the devices of this process: one session::Worker each.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -38,16 +39,20 @@ class WorkerHost final : public daemon::Host {
 
  private:
   void log_left_behind();
+  void ask_for_free_memory();
   void report_programs(daemon::Report& report) const;
   session::Quotas quotas() const;
   session::Quotas quotas_of(const net::Identity& identity) const;
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello, const session::Quotas& quotas);
+
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
   const Workers workers_;
   mutable std::mutex quotas_mutex_;
   session::Quotas quotas_;  // of sessions that begin now; guarded by `quotas_mutex_`
   const std::string collective_address_;
   std::vector<std::string> devices_, labels_;              // labels: their names in metrics
+  std::vector<std::atomic<std::uint64_t>> free_memory_;    // bytes of each device at the last tick; kUnknown
   std::uint64_t left_behind_ = 0, total_left_behind_ = 0;  // as last logged; used by tick() only
 };
 

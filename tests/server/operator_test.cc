@@ -111,6 +111,8 @@ TEST(BurnServerOperator, ListsSessionsAndTheProgramsThatTookTheLongest) {
   EXPECT_THAT(status.substr(first, second - first), HasSubstr("\"resumes\":0,\"runs\":3,"));
   EXPECT_THAT(status.substr(first, second - first), HasSubstr("\"memory_in_use_bytes\":80000,"));
   EXPECT_THAT(status, HasSubstr("\"first_op\":\"add\",\"nodes\":1,\"runs\":3,"));
+  EXPECT_THAT(status, HasSubstr("{\"name\":\"session-lease\",\"value\":\"60\",\"origin\":\"--session-lease\"}"));
+  EXPECT_THAT(status, HasSubstr("{\"name\":\"burn-timer\",\"number\":1,"));
   EXPECT_THAT(server.get("/debug").body, HasSubstr("<h2>sessions</h2>"));
   EXPECT_THAT(server.get("/debug").body, HasSubstr("<h2>programs</h2>"));
 }
