@@ -14,6 +14,7 @@
 #include "daemon/operator/wrapped_text.h"
 #include "daemon/operator_command.h"
 #include "daemon/option_source.h"
+#include "daemon/otlp.h"
 #include "daemon/tenant_rules.h"
 #include "daemon/tls_options.h"
 #include "daemon/tokens.h"
@@ -121,6 +122,10 @@ Status check_named_files(const OptionValues& values) {
   if (values.is_set(Option::tenants)) {
     const auto tenants = read_tenants(values.text(Option::tenants));
     if (!tenants.ok()) return tenants.status().with_context("tenants");
+  }
+  if (values.is_set(Option::otlp)) {
+    const auto url = parse_otlp_url(values.text(Option::otlp));
+    if (!url.ok()) return url.status().with_context("otlp");
   }
   BURN_TRY(const auto tls, tls_options(values));
   if (tls.certificate.empty()) return {};

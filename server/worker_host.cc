@@ -151,6 +151,10 @@ void WorkerHost::log_left_behind() {
 
 void WorkerHost::collect(daemon::Samples& samples) const {
   samples.add(Metric::runs_left_behind, number(runs_left_behind()));
+  if (traces_) {
+    samples.add(Metric::trace_runs, number(traces_->sent()), {"sent"});
+    samples.add(Metric::trace_runs, number(traces_->lost()), {"lost"});
+  }
   for (std::size_t k = 0; k < workers_.size(); ++k) {
     const std::string_view device = labels_[k];
     const auto stats = workers_[k]->stats();

@@ -7,9 +7,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/host.h"
+#include "daemon/trace_exporter.h"
 #include "session/local_session.h"
 
 namespace burn::server {
@@ -25,6 +27,8 @@ class WorkerHost final : public daemon::Host {
   static constexpr std::size_t kDearestPrograms = 50;  // of each device, in the report
 
   const Workers& workers() const { return workers_; }
+  // Whose counts are among the metrics; null: none. To be called before the host is shown.
+  void show_traces(std::shared_ptr<const daemon::TraceExporter> traces) { traces_ = std::move(traces); }
 
   const std::vector<std::string>& devices() const override { return devices_; }
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override;
@@ -51,6 +55,7 @@ class WorkerHost final : public daemon::Host {
   mutable std::mutex quotas_mutex_;
   session::Quotas quotas_;  // of sessions that begin now; guarded by `quotas_mutex_`
   const std::string collective_address_;
+  std::shared_ptr<const daemon::TraceExporter> traces_;
   std::vector<std::string> devices_, labels_;              // labels: their names in metrics
   std::vector<std::atomic<std::uint64_t>> free_memory_;    // bytes of each device at the last tick; kUnknown
   std::uint64_t left_behind_ = 0, total_left_behind_ = 0;  // as last logged; used by tick() only
