@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/free_memory.h"
+
 namespace burn {
 namespace {
 
@@ -90,6 +92,28 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return file >> number ? std::optional{number} : std::nullopt;
 }
 
+// The number behind a name in a file of lines "name number" or "Name: number kB".
+std::optional<std::uint64_t> field_in(const std::string& path, std::string_view name) {
+  std::ifstream file{path};
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(name)) continue;
+    std::istringstream rest{line.substr(name.size())};
+    std::uint64_t number = 0;
+    if (rest >> number) return number;
+  }
+  return std::nullopt;
+}
+
+// What one group has left of its limit; nothing: it has none.
+std::optional<std::uint64_t> left_in(const std::string& folder, bool unified) {
+  const auto limit = number_in(folder + (unified ? "/memory.max" : "/memory.limit_in_bytes"));
+  const auto taken = number_in(folder + (unified ? "/memory.current" : "/memory.usage_in_bytes"));
+  if (!limit || !taken) return std::nullopt;
+  const auto files = field_in(folder + "/memory.stat", unified ? "inactive_file " : "total_inactive_file ").value_or(0);
+  const auto in_use = *taken - std::min(*taken, files);
+  return *limit - std::min(*limit, in_use);
+}
+
 std::uint64_t machine_memory() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
@@ -128,6 +152,19 @@ std::uint64_t memory_limit(const std::string& root) {
       for (const char* file : {"/memory.max", "/memory.high", "/memory.limit_in_bytes"}) {
         if (const auto limit = number_in(folder + file)) least = std::min(least, *limit);
       }
+    });
+  }
+  return least;
+}
+
+std::optional<std::uint64_t> free_memory(const std::string& root) {
+  constexpr std::uint64_t kKiB = 1024;
+  const auto available = field_in(root + "/proc/meminfo", "MemAvailable:");
+  if (!available) return std::nullopt;
+  auto least = *available * kKiB;
+  for (const auto& hierarchy : hierarchies(root, "memory")) {
+    each_level(hierarchy, [&](const std::string& folder) {
+      if (const auto left = left_in(folder, hierarchy.unified)) least = std::min(least, *left);
     });
   }
   return least;

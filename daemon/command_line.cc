@@ -1,6 +1,5 @@
 #include "daemon/command_line.h"
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "daemon/operator/wrapped_text.h"
 #include "daemon/operator_command.h"
 #include "daemon/option_source.h"
+#include "daemon/otlp.h"
 #include "daemon/tenant_rules.h"
 #include "daemon/tls_options.h"
 #include "daemon/tokens.h"
@@ -68,12 +68,9 @@ void add_all(CLI::App& app, const Program& program, GivenOptions& given) {
 // All sources, the weakest first.
 class Sources {
  public:
-  explicit Sources(Daemon daemon) : daemon_(daemon) { origins_.fill("default"); }
+  explicit Sources(Daemon daemon) : daemon_(daemon) {}
 
-  Status add(const GivenOptions& given) {
-    for (const auto& each : given) origins_[static_cast<std::size_t>(each.option)] = each.origin;
-    return set_options(given, values_);
-  }
+  Status add(const GivenOptions& given) { return set_options(given, values_); }
 
   const OptionValues& values() const { return values_; }
 
@@ -82,10 +79,9 @@ class Sources {
     std::string text;
     for (const auto& row : options()) {
       if (!has_option(daemon_, row.option) || is_of_command_line(row.option)) continue;
-      const auto& origin = origins_[static_cast<std::size_t>(row.option)];
       const auto value = values_.to_toml(row.option);
       text += value.empty() ? fmt::format("# {} is not set\n", row.flag)
-                            : fmt::format("{} = {}  # {}\n", row.flag, value, origin);
+                            : fmt::format("{} = {}  # {}\n", row.flag, value, values_.origin(row.option));
     }
     return text;
   }
@@ -93,7 +89,6 @@ class Sources {
  private:
   const Daemon daemon_;
   OptionValues values_;
-  std::array<std::string, OptionValues::kCount> origins_;
 };
 
 const GivenOption* find(const GivenOptions& given, Option option) {
@@ -127,6 +122,10 @@ Status check_named_files(const OptionValues& values) {
   if (values.is_set(Option::tenants)) {
     const auto tenants = read_tenants(values.text(Option::tenants));
     if (!tenants.ok()) return tenants.status().with_context("tenants");
+  }
+  if (values.is_set(Option::otlp)) {
+    const auto url = parse_otlp_url(values.text(Option::otlp));
+    if (!url.ok()) return url.status().with_context("otlp");
   }
   BURN_TRY(const auto tls, tls_options(values));
   if (tls.certificate.empty()) return {};
@@ -202,10 +201,11 @@ Result<OptionValues> read_options_again(const Program& program, int argc, const 
 }
 
 ReadOptions read_again(const Program& program, const OptionValues& values, int argc, const char* const* argv) {
-  if (!values.is_set(Option::config)) return {.values = values, .read = nullptr};
+  if (!values.is_set(Option::config)) return {.daemon = program.daemon, .values = values, .read = nullptr};
   const auto& config = values.text(Option::config);
   const auto text = read_config(config);
-  return {.values = values,
+  return {.daemon = program.daemon,
+          .values = values,
           .read = [=] { return read_options_again(program, argc, argv); },
           .config = text.ok() ? config : std::string{},
           .text = text.ok() ? *text : std::string{},

@@ -166,6 +166,7 @@ Status set_options(const GivenOptions& given, OptionValues& values) {
   for (const auto& each : given) {
     const auto& row = info(each.option);
     if (row.kind == Kind::list) values.reset(each.option);
+    values.set_origin(each.option, each.origin);
     for (const auto& text : each.texts) {
       const auto status = values.set(each.option, text);
       if (!status.ok()) return status.with_context(fmt::format("{}: {}", each.origin, row.flag));

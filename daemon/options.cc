@@ -114,6 +114,7 @@ std::string_view placeholder(Kind kind) {
 
 OptionValues::OptionValues() {
   for (const auto& row : kOptions) reset(row.option);
+  origins_.fill("default");
 }
 
 void OptionValues::reset(Option option) {

@@ -67,12 +67,17 @@ class OptionValues {
   // For a list: adds `text` to it. For a flag: "true" or "false". Errors, after which the value is what it was:
   // INVALID_ARGUMENT for a text that is no value of the option's kind, OUT_OF_RANGE for a number beyond its range.
   Status set(Option option, std::string_view text);
-  // The value that `other` has.
+  // The value that `other` has, and its origin.
   void take(Option option, const OptionValues& other) {
     values_[static_cast<std::size_t>(option)] = other.values_[static_cast<std::size_t>(option)];
+    origins_[static_cast<std::size_t>(option)] = other.origins_[static_cast<std::size_t>(option)];
   }
   // As it is without any source: a list is empty, others have their default.
   void reset(Option option);
+
+  // Where the value comes from: "default" until it is said.
+  const std::string& origin(Option option) const { return origins_[static_cast<std::size_t>(option)]; }
+  void set_origin(Option option, std::string_view origin) { origins_[static_cast<std::size_t>(option)] = origin; }
 
   // The value as TOML has it: "30", "\"cpu\"", "[\"a\", \"b\"]"; durations in seconds. Empty where there is none.
   std::string to_toml(Option option) const;
@@ -92,6 +97,7 @@ class OptionValues {
   static Result<Value> parse(const OptionInfo& info, std::string_view text);
 
   std::array<Value, kCount> values_;
+  std::array<std::string, kCount> origins_;
 };
 
 }  // namespace burn::daemon

@@ -30,6 +30,7 @@ constexpr auto kStopGrace = std::chrono::seconds{5};
 Process::Process(const ServiceOptions& options, ReadOptions read_options)
     : options_(options), read_options_(std::move(read_options)), view_(options.title, [this] { drain(); }) {
   throw_if_error(check_settings());
+  view_.show_options(read_options_.daemon, read_options_.values);
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGTERM);
   sigaddset(&signals_, SIGINT);
@@ -77,6 +78,7 @@ int Process::serve(Service& service, Host& host, std::string_view ready) {
   auto signal = next_signal();
   while (signal == SIGHUP && can_reload(service, host)) {
     (void)Reload{service, host, read_options_}.run();  // its log says what came of it
+    view_.show_options(read_options_.daemon, read_options_.values);
     signal = next_signal();
   }
   is_ending_ = true;

@@ -10,6 +10,7 @@
 #include "base/one_line.h"
 #include "daemon/log.h"
 #include "daemon/operator/process_metrics.h"
+#include "daemon/operator/thread_times.h"
 #include "ir/catalogue.h"
 #include "net/listen/process_limits.h"
 #include "proto/message.h"
@@ -54,7 +55,20 @@ std::string_view version_of(std::string_view title) { return title.substr(title.
 
 double number(std::uint64_t count) { return static_cast<double>(count); }
 
+void report_threads(Report& report) {
+  auto& table = report.tables.emplace_back(
+      Report::Table{.name = "threads", .columns = {"name", "number", "cpu_seconds"}, .rows = {}});
+  for (const auto& [name, count, seconds] : threads_by_name())
+    table.rows.push_back({name, std::uint64_t{count}, seconds});
+}
+
 }  // namespace
+
+void ProcessView::show_options(Daemon daemon, const OptionValues& values) {
+  const std::lock_guard lock{mutex_};
+  daemon_ = daemon;
+  options_ = values;
+}
 
 void ProcessView::attach(Service& service, Host& host) {
   const std::lock_guard lock{mutex_};
@@ -195,6 +209,18 @@ Status ProcessView::close_session(std::string_view name) {
   return status;
 }
 
+// As --print-config. Options name files of tokens and keys; what is in those is no option.
+void ProcessView::report_options(Report& report) const {
+  if (!options_) return;
+  auto& table =
+      report.tables.emplace_back(Report::Table{.name = "options", .columns = {"name", "value", "origin"}, .rows = {}});
+  for (const auto& row : options()) {
+    if (!has_option(daemon_, row.option) || is_of_command_line(row.option)) continue;
+    const auto value = options_->to_toml(row.option);
+    table.rows.push_back({std::string{row.flag}, value, value.empty() ? "not set" : options_->origin(row.option)});
+  }
+}
+
 void ProcessView::report_tenants(Report& report) const {
   const auto tenants = host_->admission().tenants().all();
   if (tenants.empty()) return;
@@ -233,7 +259,7 @@ Report ProcessView::report() const {
                            .columns = {"name", "ready", "why_not", "protocol", "fingerprint"},
                            .rows = {{title_, why_not.ok(), why_not.message(), std::uint64_t{proto::kProtocolVersion},
                                      fmt::format("{:016x}", ir::op_set_fingerprint())}}});
-  if (!service_) return report;
+  if (!service_) return report_options(report), report;
   auto& listeners = report.tables.emplace_back(Report::Table{.name = "listeners", .columns = {"url"}, .rows = {}});
   for (const auto& url : service_->urls()) listeners.rows.push_back({url});
   const auto leases = host_->leases().counts();
@@ -247,6 +273,8 @@ Report ProcessView::report() const {
   host_->report(report);
   report_tenants(report);
   report_sessions(report);
+  report_threads(report);
+  report_options(report);
   return report;
 }
 

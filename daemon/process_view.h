@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "daemon/host.h"
 #include "daemon/operator/source.h"
+#include "daemon/options.h"
 #include "daemon/service.h"
 
 namespace burn::daemon {
@@ -21,6 +23,8 @@ class ProcessView final : public OperatorSource {
 
   static constexpr std::size_t kMaxSessions = 1000;  // that a report lists, those with the most memory
 
+  // The options that hold from now on, with their origins.
+  void show_options(Daemon daemon, const OptionValues& values);
   // They are shown from now on, until detach() has returned.
   void attach(Service& service, Host& host);
   void detach();
@@ -42,12 +46,15 @@ class ProcessView final : public OperatorSource {
   void collect_bytes(Samples& samples) const;
   void collect_clients(Samples& samples) const;
   void collect_security(Samples& samples) const;
+  void report_options(Report& report) const;
   void report_tenants(Report& report) const;
   void report_sessions(Report& report) const;
 
   const std::string title_;
   const std::function<void()> drain_;
   mutable std::mutex mutex_;
+  Daemon daemon_ = Daemon::every;
+  std::optional<OptionValues> options_;
   Service* service_ = nullptr;
   Host* host_ = nullptr;
 };

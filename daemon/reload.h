@@ -15,6 +15,7 @@ namespace burn::daemon {
 
 // Options that a process began with, and how to read them again.
 struct ReadOptions {
+  Daemon daemon = Daemon::every;  // whose options they are
   OptionValues values;
   std::function<Result<OptionValues>()> read;  // empty: they stay
   // The file of options, its text that holds, that which was there last, and where the former is kept when another is

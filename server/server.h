@@ -31,6 +31,8 @@ struct ServerOptions {
   // A name or digits: where other workers reach this one when sessions compute together. Its network has to be theirs
   // alone.
   std::string collective_address = "127.0.0.1";
+  std::string otlp = {};              // URL of a collector to which runs are sent (docs/operate/traces.md); empty: none
+  std::uint64_t trace_one_in = 1000;  // of so many runs one
   std::string operator_address;  // of burn-server's operator port (docs/operate); a worker inside a program has none
 
   // Which clients are served; docs/security.md.

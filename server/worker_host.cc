@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "backends/apart.h"
+#include "backends/free_memory.h"
 #include "backends/graph_counts.h"
 #include "daemon/log.h"
 #include "daemon/operator/histogram_sample.h"
@@ -53,13 +54,15 @@ WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas, std::chro
     : Host(lease, std::move(admission)),
       workers_(std::move(workers)),
       quotas_(quotas),
-      collective_address_(std::move(collective_address)) {
+      collective_address_(std::move(collective_address)),
+      free_memory_(workers_.size()) {
   for (const auto& worker : workers_) devices_.emplace_back(worker->backend().name());
   // Two may have one name ("cpu,cpu:0"), where a metric may have each value of a label once.
   for (std::size_t k = 0; k < devices_.size(); ++k) {
     const bool is_first = std::ranges::find(devices_, devices_[k]) == devices_.begin() + static_cast<std::ptrdiff_t>(k);
     labels_.push_back(is_first ? devices_[k] : fmt::format("{}#{}", devices_[k], k));
   }
+  ask_for_free_memory();
 }
 
 std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hello& hello) {
@@ -113,6 +116,15 @@ std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hell
 void WorkerHost::tick() {
   Host::tick();
   log_left_behind();
+  ask_for_free_memory();
+}
+
+// Not when the metrics are asked for: a driver at work may let the caller wait.
+void WorkerHost::ask_for_free_memory() {
+  for (std::size_t k = 0; k < workers_.size(); ++k) {
+    const auto* knows = dynamic_cast<const backends::KnowsFreeMemory*>(&workers_[k]->backend());
+    free_memory_[k] = knows ? knows->free_memory().value_or(kUnknown) : kUnknown;
+  }
 }
 
 std::uint64_t WorkerHost::runs_left_behind() const { return LeftBehind::count_in_process(); }
@@ -139,6 +151,10 @@ void WorkerHost::log_left_behind() {
 
 void WorkerHost::collect(daemon::Samples& samples) const {
   samples.add(Metric::runs_left_behind, number(runs_left_behind()));
+  if (traces_) {
+    samples.add(Metric::trace_runs, number(traces_->sent()), {"sent"});
+    samples.add(Metric::trace_runs, number(traces_->lost()), {"lost"});
+  }
   for (std::size_t k = 0; k < workers_.size(); ++k) {
     const std::string_view device = labels_[k];
     const auto stats = workers_[k]->stats();
@@ -149,7 +165,10 @@ void WorkerHost::collect(daemon::Samples& samples) const {
     samples.add(Metric::run_queue_seconds, daemon::histogram_sample(workers_[k]->run_times().queue), {device});
     samples.add(Metric::run_seconds, daemon::histogram_sample(workers_[k]->run_times().run), {device});
     samples.add(Metric::runs_interrupted, number(stats.runs_interrupted), {device});
-    samples.add(Metric::programs_refused, number(stats.programs_refused), {device});
+    samples.add(Metric::programs_defined, number(stats.programs_new), {device, "new"});
+    samples.add(Metric::programs_defined, number(stats.programs_known), {device, "known"});
+    samples.add(Metric::programs_defined, number(stats.programs_refused), {device, "refused"});
+    samples.add(Metric::allocation_failures, number(stats.allocation_failures), {device});
     samples.add(Metric::plan_cache_lookups, number(stats.plan_hits), {device, "hit"});
     samples.add(Metric::plan_cache_lookups, number(stats.plan_misses), {device, "miss"});
     samples.add(Metric::plan_cache_evictions, number(stats.plan_evictions), {device});
@@ -163,6 +182,8 @@ void WorkerHost::collect(daemon::Samples& samples) const {
     samples.add(Metric::device_memory, number(stats.host_bytes), {device, "host"});
     samples.add(Metric::device_memory_peak, number(stats.memory_peak), {device});
     samples.add(Metric::device_memory_limit, number(stats.memory_limit), {device});
+    const std::uint64_t free = free_memory_[k];
+    if (free != kUnknown) samples.add(Metric::device_memory_free, number(free), {device});
   }
 }
 

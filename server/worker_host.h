@@ -1,14 +1,17 @@
 // Serves sessions on the devices of this process: one session::Worker each.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/host.h"
+#include "daemon/trace_exporter.h"
 #include "session/local_session.h"
 
 namespace burn::server {
@@ -24,6 +27,8 @@ class WorkerHost final : public daemon::Host {
   static constexpr std::size_t kDearestPrograms = 50;  // of each device, in the report
 
   const Workers& workers() const { return workers_; }
+  // Whose counts are among the metrics; null: none. To be called before the host is shown.
+  void show_traces(std::shared_ptr<const daemon::TraceExporter> traces) { traces_ = std::move(traces); }
 
   const std::vector<std::string>& devices() const override { return devices_; }
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override;
@@ -38,16 +43,21 @@ class WorkerHost final : public daemon::Host {
 
  private:
   void log_left_behind();
+  void ask_for_free_memory();
   void report_programs(daemon::Report& report) const;
   session::Quotas quotas() const;
   session::Quotas quotas_of(const net::Identity& identity) const;
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello, const session::Quotas& quotas);
 
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
   const Workers workers_;
   mutable std::mutex quotas_mutex_;
   session::Quotas quotas_;  // of sessions that begin now; guarded by `quotas_mutex_`
   const std::string collective_address_;
+  std::shared_ptr<const daemon::TraceExporter> traces_;
   std::vector<std::string> devices_, labels_;              // labels: their names in metrics
+  std::vector<std::atomic<std::uint64_t>> free_memory_;    // bytes of each device at the last tick; kUnknown
   std::uint64_t left_behind_ = 0, total_left_behind_ = 0;  // as last logged; used by tick() only
 };
 

@@ -9,6 +9,7 @@
 #include "daemon/log.h"
 #include "daemon/resource_limits.h"
 #include "daemon/tls_options.h"
+#include "daemon/trace_exporter.h"
 #include "server/collective_address.h"
 #include "session/version.h"
 
@@ -58,8 +59,17 @@ std::shared_ptr<WorkerHost> open_worker(const ServerOptions& options) {
   const auto service = service_options(options);
   auto admission = std::make_shared<daemon::AdmissionControl>(daemon::credentials_of(service),
                                                               daemon::ResourceLimits::sessions(service));
-  return std::make_shared<WorkerHost>(std::move(workers), quotas, seconds{options.session_lease}, std::move(admission),
-                                      std::move(collective_address));
+  std::shared_ptr<daemon::TraceExporter> traces;
+  if (!options.otlp.empty()) {
+    auto url = daemon::parse_otlp_url(options.otlp);
+    if (!url.ok()) throw_if_error(url.status().with_context("otlp"));
+    traces = std::make_shared<daemon::TraceExporter>(*std::move(url), options.trace_one_in, session::kServerName);
+    for (const auto& worker : workers) worker->set_traces(traces);
+  }
+  auto host = std::make_shared<WorkerHost>(std::move(workers), quotas, seconds{options.session_lease},
+                                           std::move(admission), std::move(collective_address));
+  host->show_traces(std::move(traces));
+  return host;
 }
 
 ServerOptions server_options(const daemon::OptionValues& values) {
@@ -76,6 +86,8 @@ ServerOptions server_options(const daemon::OptionValues& values) {
   options.token_file = values.text(Option::token_file);
   options.tenant_file = values.text(Option::tenants);
   options.audit_log = values.text(Option::audit_log);
+  options.otlp = values.text(Option::otlp);
+  options.trace_one_in = values.number(Option::trace_one_in);
   options.audit_required = values.is_set(Option::audit_required);
   options.tls = value_or_throw(daemon::tls_options(values));
   options.insecure = values.is_set(Option::insecure);

@@ -38,6 +38,7 @@ class DevicePerformer final : public serving::CallPerformer {
         groups_(worker_->backend(), collective_host, static_cast<const CallPerformer*>(this), worker_->collectives()),
         state_(worker_, quotas, budget_, stream_, groups_) {
     worker_->count_session(+1);
+    stream_.on_exhausted([worker = worker_.get()] { worker->count_allocation_failure(); });
     // A device that works on its own has its own order of what it was given.
     has_gate_ = quotas.tenant && worker_->backend().computes_on_host();
     if (has_gate_) stream_.wait_at(worker_->gate(), quotas.tenant);

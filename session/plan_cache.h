@@ -38,6 +38,8 @@ class Plan final : public serving::Compiled {
     runs_.fetch_add(1, std::memory_order_relaxed);
     time_.fetch_add(time.count(), std::memory_order_relaxed);
   }
+  // Whether it is the first definition of the program since it was compiled.
+  bool count_definition() { return !is_defined_.exchange(true, std::memory_order_relaxed); }
   std::uint64_t runs() const { return runs_.load(std::memory_order_relaxed); }
   std::chrono::nanoseconds time() const { return Clock::duration{time_.load(std::memory_order_relaxed)}; }
 
@@ -45,6 +47,7 @@ class Plan final : public serving::Compiled {
   const std::shared_ptr<backends::Executable> executable_;  // also of runs that are under way
   std::atomic<Clock::rep> last_used_ = 0, time_ = 0;
   std::atomic<std::uint64_t> runs_ = 0;
+  std::atomic<bool> is_defined_ = false;
 };
 using PlanPtr = std::shared_ptr<Plan>;
 

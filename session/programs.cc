@@ -99,6 +99,7 @@ Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Prog
   auto plan = ready ? Result<PlanPtr>(std::move(ready)) : worker_->compile(program);
   // For want of memory alone a program is not wrong: its runs try again.
   if (!plan.ok() && plan.status().code() != StatusCode::resource_exhausted) return refuse(plan.status());
+  worker_->count_program(!plan.ok() || (*plan)->count_definition());
   entries_ += entries;
   auto status = plan.status().ok() ? Status{} : plan.status().with_context(here(id));
   const auto outputs = program->outputs.size();

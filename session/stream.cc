@@ -18,7 +18,7 @@ SessionStream::SessionStream(backends::Backend& backend, std::shared_ptr<serving
                              const void* session)
     : signal_(std::move(signal)), session_(session) {
   auto stream =
-      backend.open_stream([this](std::uint64_t serial, const Failure& why) { log_.add(serial, why, serial % 2 == 1); });
+      backend.open_stream([this](std::uint64_t serial, const Failure& why) { record(serial, why, serial % 2 == 1); });
   if (stream.ok()) {
     stream_ = *std::move(stream);
   } else {
@@ -74,7 +74,7 @@ Result<backends::RunResult> SessionStream::run(const std::shared_ptr<backends::E
   if (!result.ok() || !result->stopped.ok()) return result;
   const auto note_new = [&](const Failure& failure) {
     if (!failure || std::ranges::find(seen, failure) != seen.end()) return;
-    log_.add(serial_, failure, keeps);
+    record(serial_, failure, keeps);
     seen.push_back(failure);
   };
   std::ranges::for_each(result->failures, note_new);
@@ -121,8 +121,13 @@ void SessionStream::sync(proto::Session::SyncCallback done) {
 Failure SessionStream::note(Status status, bool hidden) {
   if (status.ok()) return nullptr;
   auto failure = std::make_shared<const Status>(std::move(status));
-  log_.add(next_serial(hidden), failure, hidden);
+  record(next_serial(hidden), failure, hidden);
   return failure;
+}
+
+void SessionStream::record(std::uint64_t serial, const Failure& why, bool hidden) {
+  if (on_exhausted_ && why->code() == StatusCode::resource_exhausted) on_exhausted_();
+  log_.add(serial, why, hidden);
 }
 
 // --- how far the device is -------------------------------------------------------------------------------------------

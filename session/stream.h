@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -56,6 +57,9 @@ class SessionStream {
   // How long the runs so far have waited there.
   std::chrono::nanoseconds waited_for_turns() const { return waited_for_turns_; }
 
+  // From now on called for each failure that is RESOURCE_EXHAUSTED and was not one of a run's inputs, from any thread.
+  void on_exhausted(std::function<void()> told) { on_exhausted_ = std::move(told); }
+
   // Keeps a failure for the next sync and, where it is `hidden` (FailureLog), for the next read. Ok is none.
   Failure note(Status status, bool hidden = false);
 
@@ -77,10 +81,12 @@ class SessionStream {
   void count(std::uint64_t bytes = 0);  // a call that has no callback
   Position cover();                     // counts one that has
   void reach(const Position& position);
+  void record(std::uint64_t serial, const Failure& why, bool hidden);
 
   const std::shared_ptr<serving::SessionSignal> signal_;
   const void* const session_;
   serving::FailureLog log_;
+  std::function<void()> on_exhausted_;
   std::uint64_t serial_ = 0;  // of the last run or failure, times two; odd of a run whose failures are hidden
   std::uint64_t next_serial(bool hidden) { return serial_ = (serial_ | 1) + (hidden ? 2 : 1); }
   // What was given to the stream, what is covered by callbacks to come, and what is done.

@@ -57,11 +57,16 @@ class DeviceWorker final : public Worker {
             .runs_interrupted = interrupted_,
             .runs_left_behind = backends::LeftBehind::count_in_process(),
             .runs_left_behind_so_far = backends::LeftBehind::total_in_process(),
-            .programs_refused = refused_};
+            .programs_new = new_,
+            .programs_known = known_,
+            .programs_refused = refused_,
+            .allocation_failures = allocation_failures_};
   }
   const RunTimes& run_times() const override { return run_times_; }
   std::vector<PlanUse> dearest_plans(std::size_t most) const override { return plans_.dearest(most); }
   CollectiveCounters& collectives() override { return collectives_; }
+  void set_traces(std::shared_ptr<serving::RunTraces> traces) override { traces_ = std::move(traces); }
+  serving::RunTraces* traces() const override { return traces_.get(); }
   serving::FairGate& gate() override { return gate_; }
   void count_session(int change) override { housekeeper_.count_session(change); }
   void count_run() override { runs_.fetch_add(1, std::memory_order_relaxed); }
@@ -72,6 +77,8 @@ class DeviceWorker final : public Worker {
   void count_busy(std::chrono::nanoseconds time) override { busy_.fetch_add(time.count(), std::memory_order_relaxed); }
   void count_interrupted_run() override { interrupted_.fetch_add(1, std::memory_order_relaxed); }
   void count_refused_program() override { refused_.fetch_add(1, std::memory_order_relaxed); }
+  void count_program(bool is_new) override { (is_new ? new_ : known_).fetch_add(1, std::memory_order_relaxed); }
+  void count_allocation_failure() override { allocation_failures_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   const std::unique_ptr<backends::Backend> backend_;  // outlives the plans
@@ -79,7 +86,8 @@ class DeviceWorker final : public Worker {
   serving::FairGate gate_;
   RunTimes run_times_;
   CollectiveCounters collectives_;
-  std::atomic<std::uint64_t> runs_ = 0, interrupted_ = 0, refused_ = 0;
+  std::shared_ptr<serving::RunTraces> traces_;
+  std::atomic<std::uint64_t> runs_ = 0, interrupted_ = 0, new_ = 0, known_ = 0, refused_ = 0, allocation_failures_ = 0;
   std::atomic<std::chrono::nanoseconds::rep> busy_ = 0;
   Housekeeper housekeeper_;
 };

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "serving/duration_histogram.h"
 #include "serving/fair_gate.h"
+#include "serving/run_trace.h"
 #include "session/collective_counters.h"
 #include "session/housekeeper.h"
 
@@ -50,7 +51,10 @@ class Worker {
     std::uint64_t runs_interrupted = 0;  // by their session's end or for their time
     // Of these in all of the process (backends/apart.h): those that still compute, and how many have been left so.
     std::uint64_t runs_left_behind = 0, runs_left_behind_so_far = 0;
-    std::uint64_t programs_refused = 0;  // they could not be read, were too large, or did not compile
+    // Definitions by sessions. new: the program was compiled for it; known: it was compiled already; refused: it could
+    // not be read, was too large, or did not compile.
+    std::uint64_t programs_new = 0, programs_known = 0, programs_refused = 0;
+    std::uint64_t allocation_failures = 0;  // calls that failed with RESOURCE_EXHAUSTED
   };
   virtual Stats stats() const = 0;
   // Of runs: how long they waited from when their call had come to their beginning, and how long they took from there,
@@ -71,6 +75,11 @@ class Worker {
   // Of the sessions' runs.
   virtual CollectiveCounters& collectives() = 0;
 
+  // Where single runs of sessions go that are opened from now on; null: nowhere. To be called before there are
+  // sessions.
+  virtual void set_traces(std::shared_ptr<serving::RunTraces> traces) = 0;
+  virtual serving::RunTraces* traces() const = 0;
+
   // For sessions: where their runs wait for their turn among tenants'.
   virtual serving::FairGate& gate() = 0;
   // What stats() counts.
@@ -80,6 +89,8 @@ class Worker {
   virtual void count_busy(std::chrono::nanoseconds time) = 0;
   virtual void count_interrupted_run() = 0;
   virtual void count_refused_program() = 0;
+  virtual void count_program(bool is_new) = 0;
+  virtual void count_allocation_failure() = 0;
 };
 
 }  // namespace burn::session

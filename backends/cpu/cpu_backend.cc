@@ -3,12 +3,14 @@
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/executable.h"
 #include "backends/cpu/kernels/library_caches.h"
+#include "backends/free_memory.h"
+#include "base/free_memory.h"
 
 namespace burn::backends {
 namespace cpu {
 namespace {
 
-class CpuBackend final : public Backend {
+class CpuBackend final : public Backend, public KnowsFreeMemory {
  public:
   explicit CpuBackend(const Pool::Config& config) : pool_(std::make_shared<Pool>(config)) {}
 
@@ -17,6 +19,7 @@ class CpuBackend final : public Backend {
     return {.max_buffer_bytes = pool_->config().limit, .memory_bytes = pool_->config().limit};
   }
   MemoryStats memory() const override { return pool_->stats(); }
+  std::optional<std::uint64_t> free_memory() const override { return burn::free_memory(); }
 
   // Every op on every type that the shape rules let through.
   Status supports(const ir::Op&, std::span<const ir::TensorType* const>) const override { return {}; }

@@ -93,6 +93,12 @@ class Line {
   net::UniqueFd socket_;
 };
 
+// The number at the beginning of a text.
+template <typename Number>
+bool read_number(std::string_view digits, Number& number) {
+  return std::from_chars(digits.data(), digits.data() + digits.size(), number).ec == std::errc{};
+}
+
 // Of a server of ours: it says how long the body is, and closes.
 Result<OperatorAnswer> parse(std::string_view text) {
   constexpr std::string_view kVersion = "HTTP/1.1 ", kEnd = "\r\n\r\n", kLength = "Content-Length: ";
@@ -100,12 +106,9 @@ Result<OperatorAnswer> parse(std::string_view text) {
   const auto length_at = text.find(kLength);
   OperatorAnswer answer;
   std::size_t length = 0;
-  const auto read = [&](std::string_view digits, auto& number) {
-    return std::from_chars(digits.data(), digits.data() + digits.size(), number).ec == std::errc{};
-  };
   const bool is_answer = text.starts_with(kVersion) && end != std::string_view::npos && length_at < end &&
-                         read(text.substr(kVersion.size()), answer.status) &&
-                         read(text.substr(length_at + kLength.size()), length);
+                         read_number(text.substr(kVersion.size()), answer.status) &&
+                         read_number(text.substr(length_at + kLength.size()), length);
   if (!is_answer) return data_loss("what answers there is no operator's port");
   answer.body = text.substr(end + kEnd.size());
   if (answer.body.size() == length) return answer;
@@ -122,6 +125,23 @@ Result<OperatorAnswer> ask_operator(const std::string& address, std::string_view
       line.send(fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", method, path)));
   BURN_TRY(const auto text, line.read());
   return parse(text);
+}
+
+Result<int> post_to(const std::string& address, std::string_view path, std::string_view content_type,
+                    std::string_view body, std::chrono::milliseconds timeout) {
+  Line line{address, Clock::now() + timeout};
+  BURN_RETURN_IF_ERROR(line.connect());
+  BURN_RETURN_IF_ERROR(line.send(
+      fmt::format("POST {} HTTP/1.1\r\nHost: {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                  path, address, content_type, body.size())));
+  BURN_RETURN_IF_ERROR(line.send(body));
+  BURN_TRY(const auto text, line.read());
+  constexpr std::string_view kBegin = "HTTP/1.", kVersion = "HTTP/1.1 ";
+  int status = 0;
+  if (text.starts_with(kBegin) && text.size() > kVersion.size() &&
+      read_number(std::string_view{text}.substr(kVersion.size()), status))
+    return status;
+  return data_loss(fmt::format("what answers at {} is no server of HTTP/1.1", address));
 }
 
 }  // namespace burn::daemon

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include "base/free_memory.h"
 #include "tests/support/temp_folder.h"
 
 namespace burn {
@@ -53,6 +54,37 @@ TEST_F(MachineTest, TheSmallestLimitOnTheWayUpCounts) {
   EXPECT_EQ(memory_limit(root()), 11 * kMiB);
   file("/sys/fs/cgroup/a/memory.max", std::to_string(10 * kMiB));
   EXPECT_EQ(memory_limit(root()), 10 * kMiB);
+}
+
+TEST_F(MachineTest, FreeIsTheLeastThatAnyGroupHasLeft) {
+  EXPECT_EQ(free_memory(root()), std::nullopt) << "the system does not say";
+  file("/proc/meminfo", "MemTotal: 100 kB\nMemAvailable: 40960 kB");
+  EXPECT_EQ(free_memory(root()), 40 * kMiB);
+  unified("/a/b");
+  file("/sys/fs/cgroup/a/memory.max", std::to_string(20 * kMiB));
+  file("/sys/fs/cgroup/a/memory.current", std::to_string(15 * kMiB));
+  EXPECT_EQ(free_memory(root()), 5 * kMiB);
+  file("/sys/fs/cgroup/a/memory.stat", "anon 7\ninactive_file " + std::to_string(3 * kMiB));
+  EXPECT_EQ(free_memory(root()), 8 * kMiB) << "pages of files can be dropped";
+  file("/sys/fs/cgroup/a/b/memory.max", std::to_string(6 * kMiB));
+  file("/sys/fs/cgroup/a/b/memory.current", std::to_string(7 * kMiB));
+  EXPECT_EQ(free_memory(root()), 0u) << "more is taken than there may be";
+}
+
+TEST_F(MachineTest, FreeInTheFirstVersionOfGroups) {
+  file("/proc/meminfo", "MemAvailable: 40960 kB");
+  first_version("/a");
+  file("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", std::to_string(20 * kMiB));
+  file("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", std::to_string(19 * kMiB));
+  file("/sys/fs/cgroup/memory/a/memory.stat", "inactive_file 1\ntotal_inactive_file " + std::to_string(2 * kMiB));
+  EXPECT_EQ(free_memory(root()), 3 * kMiB);
+}
+
+TEST(FreeMemory, OfThisMachineIsSomethingAndNotAllOfIt) {
+  const auto free = free_memory();
+  ASSERT_TRUE(free.has_value());
+  EXPECT_GT(*free, kMiB);
+  EXPECT_LT(*free, std::uint64_t{1} << 50);
 }
 
 TEST_F(MachineTest, AContainerSeesItsGroupAsTheRoot) {

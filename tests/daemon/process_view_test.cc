@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "daemon/option_source.h"
 #include "net/remote/remote_session.h"
 #include "tests/daemon/fake_host.h"
 
@@ -56,6 +57,27 @@ TEST(ProcessView, ShowsAServiceAndItsEnd) {
   EXPECT_THAT(text_of(view), HasSubstr("burn_draining 1\n"));
   view.detach();
   EXPECT_EQ(view.startup().code(), StatusCode::unavailable);
+}
+
+TEST(ProcessView, ReportsOptionsWithTheirOriginsAndThreads) {
+  const auto host = std::make_shared<FakeHost>();
+  Service service{{.ws = "127.0.0.1:0"}, host};
+  ProcessView view{"burn-test 4.5.6", [] {}};
+  OptionValues values;
+  ASSERT_TRUE(set_options({{Option::sessions, {"64"}, "line 3 of /etc/burn/server.toml"}}, values).ok());
+  view.show_options(Daemon::worker, values);
+  const auto starting = to_json(view.report());
+  EXPECT_THAT(starting,
+              HasSubstr("{\"name\":\"sessions\",\"value\":\"64\",\"origin\":\"line 3 of /etc/burn/server.toml\"}"))
+      << "also before there is a service";
+  view.attach(service, *host);
+  const auto text = to_json(view.report());
+  EXPECT_THAT(text, HasSubstr("{\"name\":\"session-lease\",\"value\":\"30\",\"origin\":\"default\"}"));
+  EXPECT_THAT(text, HasSubstr("{\"name\":\"threads\",\"value\":\"\",\"origin\":\"not set\"}"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("\"worker-lease\""))) << "an option of routers";
+  EXPECT_THAT(text, testing::Not(HasSubstr("\"print-config\"")));
+  EXPECT_THAT(text, HasSubstr("\"threads\":[{\"name\":\""));
+  view.detach();
 }
 
 TEST(ProcessView, ALostDeviceIsNeitherReadyNorHealthy) {

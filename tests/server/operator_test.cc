@@ -18,6 +18,7 @@
 #include "tests/server/operated_server.h"
 #include "tests/session/answers.h"
 #include "tests/session/programs.h"
+#include "tests/support/http_collector.h"
 #include "tests/support/temp_folder.h"
 
 namespace burn::server {
@@ -111,8 +112,25 @@ TEST(BurnServerOperator, ListsSessionsAndTheProgramsThatTookTheLongest) {
   EXPECT_THAT(status.substr(first, second - first), HasSubstr("\"resumes\":0,\"runs\":3,"));
   EXPECT_THAT(status.substr(first, second - first), HasSubstr("\"memory_in_use_bytes\":80000,"));
   EXPECT_THAT(status, HasSubstr("\"first_op\":\"add\",\"nodes\":1,\"runs\":3,"));
+  EXPECT_THAT(status, HasSubstr("{\"name\":\"session-lease\",\"value\":\"60\",\"origin\":\"--session-lease\"}"));
+  EXPECT_THAT(status, HasSubstr("{\"name\":\"burn-timer\",\"number\":1,"));
   EXPECT_THAT(server.get("/debug").body, HasSubstr("<h2>sessions</h2>"));
   EXPECT_THAT(server.get("/debug").body, HasSubstr("<h2>programs</h2>"));
+}
+
+TEST(BurnServerOperator, SendsOneRunInSoManyToACollector) {
+  test::HttpCollector collector;
+  OperatedServer server{{"--otlp", collector.url(), "--trace-one-in", "3"}};
+  for (int i = 0; i < 3; ++i) run(server.url(), 2);
+  const std::string sent = "burn_trace_runs_total{result=\"sent\"}";
+  for (int i = 0; i < 1000 && server.metric(sent) != "2"; ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_EQ(server.metric(sent), "2") << "of six";
+  EXPECT_EQ(server.metric("burn_trace_runs_total{result=\"lost\"}"), "0");
+  const auto text = collector.bodies();
+  EXPECT_THAT(text, HasSubstr("{\"key\":\"service.name\",\"value\":{\"stringValue\":\"burn-server\"}}"));
+  EXPECT_THAT(text, HasSubstr("{\"key\":\"burn.device\",\"value\":{\"stringValue\":\"cpu\"}}"));
+  EXPECT_THAT(text, HasSubstr("{\"key\":\"burn.first_op\",\"value\":{\"stringValue\":\"add\"}}"));
+  EXPECT_EQ(OperatedServer{}.metric(sent), "") << "without --otlp";
 }
 
 TEST(BurnServerOperator, CountsBytesOfFramesInBothDirections) {

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/free_memory.h"
 #include "backends/graph_counts.h"
 #include "tests/session/fake_backend.h"
 
@@ -36,8 +37,8 @@ TEST(WorkerHost, ALostDeviceIsNamed) {
   EXPECT_THAT(daemon::to_json(report), HasSubstr("{\"name\":\"fake\",\"why_lost\":\"it fell off the bus\","));
 }
 
-// A backend that launches graphs, as the one of CUDA does.
-class GraphBackend final : public backends::Backend, public backends::CountsGraphs {
+// A backend that launches graphs and knows how much of its memory is free, as the one of CUDA does.
+class GraphBackend final : public backends::Backend, public backends::CountsGraphs, public backends::KnowsFreeMemory {
  public:
   std::string_view name() const override { return "graphs"; }
   backends::Limits limits() const override { return inner_->limits(); }
@@ -53,6 +54,9 @@ class GraphBackend final : public backends::Backend, public backends::CountsGrap
     return inner_->open_stream(std::move(sink));
   }
   backends::GraphCounts graph_counts() const override { return {.captures = 3, .launches = 70}; }
+  std::optional<std::uint64_t> free_memory() const override { return free; }
+
+  std::optional<std::uint64_t> free = 5000;
 
  private:
   const std::unique_ptr<backends::Backend> inner_ = session::make_fake_backend(std::make_shared<session::FakeDevice>());
@@ -68,6 +72,27 @@ TEST(WorkerHost, ShowsGraphsWhereTheBackendLaunchesSome) {
   EXPECT_THAT(text, HasSubstr("burn_graph_captures_total{device=\"graphs\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("burn_graph_launches_total{device=\"graphs\"} 70\n"));
   EXPECT_THAT(text, testing::Not(HasSubstr("burn_graph_launches_total{device=\"fake\"")));
+}
+
+TEST(WorkerHost, FreeMemoryIsThatOfTheLastTickWhereTheBackendSaysIt) {
+  auto backend = std::make_unique<GraphBackend>();
+  auto& free = backend->free;
+  WorkerHost host{{session::Worker::create(std::move(backend)),
+                   session::Worker::create(session::make_fake_backend(std::make_shared<session::FakeDevice>()))},
+                  {}};
+  const auto text = [&] {
+    daemon::Samples samples;
+    host.collect(samples);
+    return samples.to_text();
+  };
+  EXPECT_THAT(text(), HasSubstr("burn_device_memory_free_bytes{device=\"graphs\"} 5000\n"));
+  EXPECT_THAT(text(), testing::Not(HasSubstr("burn_device_memory_free_bytes{device=\"fake\"")));
+  free = 3000;
+  host.tick();
+  EXPECT_THAT(text(), HasSubstr("burn_device_memory_free_bytes{device=\"graphs\"} 3000\n"));
+  free.reset();
+  host.tick();
+  EXPECT_THAT(text(), testing::Not(HasSubstr("burn_device_memory_free_bytes{")));
 }
 
 TEST(WorkerHost, HasFewSeriesForManyDevices) {

@@ -116,6 +116,41 @@ TEST_F(AccountTest, ProgramsArePaidForBeforeTheyAreRead) {
   EXPECT_EQ(worker_->stats().programs_refused, 1u);
 }
 
+TEST_F(AccountTest, DefinitionsOfProgramsAreNewOrKnownOrRefused) {
+  define(1, add_program({4}));
+  define(2, add_program({4}));  // of the same session
+  define(3, add_program({5}));
+  const auto other = make_local_session(worker_);
+  EXPECT_TRUE(other->define(1, add_program({4}), {}).ok());
+  EXPECT_TRUE(session::sync(*other).ok());
+  EXPECT_TRUE(session_->define_invalid(4, 1, unimplemented("no such op"), {}).ok());
+  EXPECT_FAILS(sync(), unimplemented, "no such op");
+  const auto stats = worker_->stats();
+  EXPECT_EQ(stats.programs_new, 2u);
+  EXPECT_EQ(stats.programs_known, 2u);
+  EXPECT_EQ(stats.programs_refused, 1u);
+}
+
+TEST_F(AccountTest, ACallWithoutMemoryCountsOnceAndWhatIsComputedFromItsResultDoesNot) {
+  reopen({.tensor_bytes = kMiB});
+  define(1, add_program({1}));
+  write(1, {1 << 19}, std::vector<float>(1 << 19));
+  EXPECT_FAILS(read(1).status(), resource_exhausted, "exceed what a session may hold");
+  EXPECT_EQ(worker_->stats().allocation_failures, 1u);
+  for (proto::TensorId k = 2; k < 5; ++k) run({.program = 1, .inputs = {1, 1}, .first_output = k});
+  EXPECT_FAILS(read(4).status(), resource_exhausted, "exceed what a session may hold");
+  EXPECT_EQ(worker_->stats().allocation_failures, 1u) << "the runs failed for their input";
+  device_->on_run = [](const ir::Program&) -> Status { throw std::bad_alloc{}; };
+  define(2, add_program({1}));
+  write(10, {1}, {1});
+  run({.program = 2, .inputs = {10, 10}, .first_output = 11});
+  EXPECT_FAILS(read(11).status(), resource_exhausted, "out of memory");
+  EXPECT_EQ(worker_->stats().allocation_failures, 2u) << "of the device";
+  run({.program = 9, .inputs = {10, 10}, .first_output = 12});
+  EXPECT_FAILS(read(12).status(), not_found, "");
+  EXPECT_EQ(worker_->stats().allocation_failures, 2u) << "other failures are none of memory";
+}
+
 TEST_F(AccountTest, ARunThatWouldComputeForeverIsRefused) {
   ir::ProgramBuilder builder;
   const auto x = builder.add_input(f32({1}));

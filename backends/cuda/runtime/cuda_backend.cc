@@ -10,12 +10,13 @@
 #include "backends/cuda/libraries/nccl_group.h"
 #include "backends/cuda/lower/attention.h"
 #include "backends/cuda/runtime/cuda_stream.h"
+#include "backends/free_memory.h"
 #include "backends/graph_counts.h"
 
 namespace burn::backends::cuda {
 namespace {
 
-class CudaBackend final : public Backend, public CountsGraphs {
+class CudaBackend final : public Backend, public CountsGraphs, public KnowsFreeMemory {
  public:
   explicit CudaBackend(std::shared_ptr<Device> device)
       : device_(std::move(device)),
@@ -88,6 +89,13 @@ class CudaBackend final : public Backend, public CountsGraphs {
 
   GraphCounts graph_counts() const override {
     return {graphs_->captures.load(std::memory_order_relaxed), graphs_->launches.load(std::memory_order_relaxed)};
+  }
+
+  std::optional<std::uint64_t> free_memory() const override {
+    device_->make_current();
+    std::size_t free = 0, total = 0;
+    if (!check(driver().cuMemGetInfo(&free, &total), "cuMemGetInfo").ok()) return std::nullopt;
+    return free;
   }
 
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {
