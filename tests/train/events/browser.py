@@ -66,6 +66,19 @@ class Browser:
         actions = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
         self.request("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
+    def point(self, selector, x, *then):
+        """Moves the pointer onto an element, to the part x of its width. `then`: "down", "up", or the next x."""
+        box = self.run(f"const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect(); return [box.left, box.top, box.width, box.height];")
+
+        def move(part):
+            return {"type": "pointerMove", "duration": 50, "x": round(box[0] + part * box[2]), "y": round(box[1] + box[3] / 2)}
+
+        actions = [move(x)]
+        for step in then:
+            actions.append({"type": f"pointer{step.title()}", "button": 0} if isinstance(step, str) else move(step))
+        pointer = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions}
+        self.request("POST", "/actions", {"actions": [pointer]})
+
     def problems(self):
         """What the console has of errors, a refusal by the content policy among them."""
         return [entry["message"] for entry in self.request("POST", "/se/log", {"type": "browser"})]

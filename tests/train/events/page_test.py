@@ -110,6 +110,31 @@ class Page(unittest.TestCase):
         browser.wait_for(f"{theme} == 'dark' && document.getElementById('log').checked")
         self.expect_no_problems()
 
+    def test_a_drag_zooms_all_charts_and_a_double_click_shows_everything(self):
+        browser = self.browser
+        browser.open(url_in(self.serve(self.runs, "--address", "127.0.0.1:0").stdout))
+        browser.wait_for("document.querySelectorAll('#charts canvas').length == 2")
+
+        def last_step(chart):
+            """That is under the pointer at the right edge, as the legend says it."""
+            over = f"#charts article:nth-child({chart}) .u-over"
+            browser.point(over, 0.5)
+            browser.point(over, 0.99)
+            legend = f"document.querySelector('#charts article:nth-child({chart}) .legend').innerText"
+            return int(browser.wait_for(f"{legend}.match(/step (\\d+)/)")[1])
+
+        whole = last_step(1)
+        browser.point("#charts article:first-child .u-over", 0.25, "down", 0.4, 0.5, "up")
+        for chart in (1, 2):
+            self.assertTrue(0.4 * whole < last_step(chart) < 0.55 * whole, f"{last_step(chart)} of {whole}")
+        browser.point("#charts article:first-child .u-over", 0.5, "down", "up", "down", "up")
+        self.assertEqual(last_step(2), whole)
+        browser.point("#charts article:nth-child(2) .u-over", 0.1, "down", 0.2, 0.3, "up")
+        self.assertLess(last_step(1), 0.4 * whole)
+        browser.press("0")
+        self.assertEqual(last_step(1), whole)
+        self.expect_no_problems()
+
     def test_a_stop_from_the_page_leaves_a_checkpoint_that_resumes(self):
         browser = self.browser
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "stopped")

@@ -110,6 +110,22 @@ class Dashboard(unittest.TestCase):
         self.assertIn("printed by the program", written)
         self.assertNotIn("after the training", written)
 
+    def test_a_click_on_a_tab_shows_its_metric(self):
+        terminal = self.on(80, 24)
+        terminal.run(seconds=30)
+        terminal.wait_for("full history", "Accuracy")
+        tabs = terminal.screen().split("\n")[1]
+        for name, legend in (("Accuracy", "train 9"), ("Loss", "train 0.")):
+            column = tabs.index(name) + 2
+            # What xterm sends where a program has asked for the mouse: ESC [ M, then the button, column and line, each plus 32.
+            tmux("send-keys", "-H", *(f"{byte:02x}" for byte in (*b"\x1b[M", 32, 32 + column, 32 + 2)))
+            tmux("send-keys", "-H", *(f"{byte:02x}" for byte in (*b"\x1b[M", 35, 32 + column, 32 + 2)))
+            terminal.wait_for(legend)
+        terminal.press("q")
+        terminal.wait_for("Stop the training?")
+        terminal.press("e")
+        terminal.wait_for("status 130")
+
     def test_a_large_terminal_is_used_whole_and_may_change_its_size(self):
         terminal = self.on(200, 60)
         terminal.run(seconds=30)

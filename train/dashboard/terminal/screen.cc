@@ -7,6 +7,7 @@
 #define NCURSES_NOMACROS 1
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <sys/ioctl.h>
 #include <term.h>
@@ -26,6 +27,16 @@ std::string use_utf8() {
   if (!is_utf8()) std::setlocale(LC_CTYPE, "");
   if (!is_utf8()) std::setlocale(LC_CTYPE, "C.UTF-8");
   return kept;
+}
+
+// The same terminal opened once more, so that its reads return at once where there is nothing to read; the flag is of
+// an open file, which `input` may share with other programs. Without it ncurses, which has dropped an event of the
+// mouse that it was not asked for, waits for the next input with the thread that draws. Where the terminal has no name,
+// `input`.
+int open_without_waiting(int input) {
+  const char* name = ::ttyname(input);
+  const int opened = name != nullptr ? ::open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+  return opened >= 0 ? opened : ::dup(input);
 }
 // NOLINTEND(concurrency-mt-unsafe)
 
@@ -87,7 +98,7 @@ Screen::Screen(int input, int output) : curses_(std::make_unique<Curses>()) {
   auto& c = *curses_;
   c.locale_before = use_utf8();
   c.terminal = output;
-  c.in = ::fdopen(::dup(input), "r");
+  c.in = ::fdopen(open_without_waiting(input), "r");
   c.out = ::fdopen(::dup(output), "w");
   if (c.in != nullptr && c.out != nullptr) c.screen = ::newterm(nullptr, c.out, c.in);
   if (c.screen == nullptr)
@@ -99,7 +110,7 @@ Screen::Screen(int input, int output) : curses_(std::make_unique<Curses>()) {
   ::nodelay(stdscr, TRUE);
   ::set_escdelay(50);
   ::curs_set(0);
-  ::mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED, nullptr);
+  ::mousemask(ALL_MOUSE_EVENTS, nullptr);
   ::mouseinterval(0);
   c.has_colors = ::has_colors() && ::start_color() == OK;
   if (!c.has_colors) return;
@@ -154,7 +165,7 @@ std::optional<Input> Screen::read() {
       return Input{.kind = Input::Kind::resized};
     case KEY_MOUSE: {
       MEVENT event{};
-      if (::getmouse(&event) != OK) return Input{};
+      if (::getmouse(&event) != OK || (event.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED)) == 0) return Input{};
       return Input{.kind = Input::Kind::click, .x = event.x, .y = event.y};
     }
     default:
