@@ -85,7 +85,8 @@ Device::Device(int index, Adapter adapter, VkDevice device)
       vk_(device),
       buffers_(std::make_unique<DeviceMemory>()),
       groups_(std::make_unique<compile::GroupMemo>()) {
-  if (adapter_.is_cpu() ? is_on(Setting::autotune) : autotune_is_wanted())
+  // Only on request, also on GPUs: choices were not measured on one yet (adr/066).
+  if (is_on(Setting::autotune))
     choices_ = std::make_unique<Autotune>(autotune_file("vulkan " + adapter_.name + " " + adapter_.driver));
 }
 

@@ -52,7 +52,7 @@ class Device {
   DeviceMemory& buffers() { return *buffers_; }  // of streams
   Pipelines& pipelines() { return *pipelines_; }
   compile::GroupMemo& groups() { return *groups_; }
-  // Of alternatives; null: nothing is timed. BURN_AUTOTUNE=off, or a driver that computes on the CPU and not =on.
+  // Of alternatives; null: nothing is timed, without BURN_AUTOTUNE=on.
   Autotune* choices() { return choices_.get(); }
 
   // Hands commands to the queue, which signals that the timeline has come to `value` when they are done. Errors: as
