@@ -15,6 +15,7 @@
 #include "compile/codegen/kernel/check.h"
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernel/functions.h"
+#include "compile/codegen/kernel/legalise.h"
 #include "compile/codegen/kernel/unroll.h"
 #include "compile/codegen/kernel/writer.h"
 #include "tests/compile/kernel/interpreter.h"
@@ -276,6 +277,34 @@ void require(bool holds, const Kernel& kernel, const std::string& wrong) {
   __builtin_trap();
 }
 
+// What a float that does not fit becomes as a whole number is a device's own business.
+bool makes_whole_numbers_of_floats(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.body, [&](const auto& one) {
+    return one.code == compile::kernel::Code::convert && !ir::is_floating(one.type) &&
+           ir::is_floating(kernel.body[static_cast<std::size_t>(one.operands[0])].type);
+  });
+}
+
+// For devices without whole numbers of 64 bits, and of 8 and 16 bits: those of f64 need the former.
+void require_legal(const Kernel& kernel, const Memories* expected) {
+  for (const bool has_int64 : {false, true}) {
+    compile::DeviceFacts facts{.multiprocessors = 4, .has_f64 = has_int64, .has_int64 = has_int64, .has_narrow = false};
+    const auto legal = legalised(kernel, facts);
+    if (!legal.ok()) {
+      require(!has_int64 && legal.status().code() == StatusCode::unimplemented, kernel, legal.status().to_string());
+      continue;
+    }
+    const auto checked = check(*legal);
+    require(checked.ok(), kernel, "legal form: " + checked.to_string());
+    if (testing::has_spirv_val()) {
+      const auto said = testing::validate(compile::print_spirv(*legal, facts));
+      require(said.empty(), *legal, said);
+    }
+    if (expected && !makes_whole_numbers_of_floats(kernel))
+      require(run(*legal, testing::ThreadOrder::shuffled) == *expected, kernel, "another result in its legal form");
+  }
+}
+
 void require_valid(const Kernel& kernel, int device) {
   if (!testing::has_spirv_val()) return;
   compile::DeviceFacts facts{.multiprocessors = 4, .shared_bytes = 32768};
@@ -298,6 +327,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto expected = run(kernel, burn::testing::ThreadOrder::forward);
     require(expected == run(kernel, burn::testing::ThreadOrder::shuffled), kernel, "another order of threads");
     require(expected == run(unrolled(kernel), burn::testing::ThreadOrder::backward), kernel, "unrolled");
+    require_legal(kernel, &expected);
   } catch (const std::runtime_error& undefined) {
     require(false, kernel, undefined.what());
   }
@@ -325,5 +355,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool calls =
       std::ranges::any_of(kernel.body, [](const auto& one) { return one.code == burn::compile::kernel::Code::call; });
   if (!calls) require_valid(kernel, 2);
+  if (!calls) require_legal(kernel, nullptr);
   return 0;
 }

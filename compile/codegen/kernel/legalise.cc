@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "compile/codegen/kernel/legal_memory.h"
 #include "compile/codegen/kernel/wide.h"
 #include "compile/codegen/kernel/writer.h"
@@ -111,11 +110,16 @@ class Legaliser {
       case Code::less_equal:
       case Code::equal:
       case Code::not_equal:
-        return types_.is_wide(type_of(now.operands[0])) ? compare(i) : copy(i);
+        if (!types_.is_wide(type_of(now.operands[0]))) return copy(i);
+        return keep(
+            i, compared(now.code, wide(now.operands[0]), wide(now.operands[1]), is_signed(type_of(now.operands[0]))));
       default:
         break;
     }
-    if (types_.is_wide(now.type)) return arithmetic_of_pairs(i);
+    if (types_.is_wide(now.type)) {
+      const auto& a = wide(now.operands[0]);
+      return keep(i, computed(now.code, a, now.operands[1] < 0 ? a : wide(now.operands[1]), is_signed(now.type)));
+    }
     copy(i);
     if (types_.is_narrow(now.type) && may_exceed(now.code)) keep(i, types_.narrowed(now.type, single_of(i)));
   }
@@ -275,57 +279,6 @@ class Legaliser {
     if (types_.is_wide(now.type)) return keep(i, wide(now.operands[0]));
     if (types_.is_narrow(now.type)) return keep(i, types_.narrowed(now.type, single(now.operands[0])));
     copy(i);
-  }
-
-  void compare(std::size_t i) {
-    const auto& now = from_.body[i];
-    const auto &a = wide(now.operands[0]), &b = wide(now.operands[1]);
-    const bool has_sign = is_signed(type_of(now.operands[0]));
-    switch (now.code) {
-      case Code::less:
-        return keep(i, is_less(a, b, has_sign));
-      case Code::less_equal:
-        return keep(i, !is_less(b, a, has_sign));
-      case Code::equal:
-        return keep(i, is_equal(a, b));
-      default:
-        return keep(i, !is_equal(a, b));
-    }
-  }
-
-  void arithmetic_of_pairs(std::size_t i) {
-    const auto& now = from_.body[i];
-    const auto& a = wide(now.operands[0]);
-    const auto& b = now.operands[1] < 0 ? a : wide(now.operands[1]);
-    const bool has_sign = is_signed(now.type);
-    switch (now.code) {
-      case Code::add:
-        return keep(i, add(a, b));
-      case Code::sub:
-        return keep(i, sub(a, b));
-      case Code::mul:
-        return keep(i, mul(a, b));
-      case Code::div:
-        return keep(i, divided(a, b, has_sign).quotient);
-      case Code::rem:
-        return keep(i, divided(a, b, has_sign).rest);
-      case Code::neg:
-        return keep(i, negated(a));
-      case Code::bit_and:
-        return keep(i, Wide{a.low & b.low, a.high & b.high});
-      case Code::bit_or:
-        return keep(i, Wide{a.low | b.low, a.high | b.high});
-      case Code::bit_xor:
-        return keep(i, Wide{a.low ^ b.low, a.high ^ b.high});
-      case Code::bit_not:
-        return keep(i, Wide{~a.low, ~a.high});
-      case Code::shift_left:
-        return keep(i, shifted_left(a, b.low));
-      case Code::shift_right:
-        return keep(i, shifted_right(a, b.low, has_sign));
-      default:
-        BURN_CHECK(false, "an instruction that is not of whole numbers of 64 bits");
-    }
   }
 
   const Kernel& from_;

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/error.h"
 #include "compile/codegen/kernel/writer.h"
 
 namespace burn::compile::kernel {
@@ -132,6 +133,51 @@ WideQuotient divided(const Wide& a, const Wide& b, bool has_sign) {
   const Value a_is_negative = is_negative(a), b_is_negative = is_negative(b);
   const auto found = divided_without_sign(magnitude_of(a, a_is_negative), magnitude_of(b, b_is_negative));
   return {magnitude_of(found.quotient, a_is_negative != b_is_negative), magnitude_of(found.rest, a_is_negative)};
+}
+
+Wide computed(Code code, const Wide& a, const Wide& b, bool has_sign) {
+  switch (code) {
+    case Code::add:
+      return add(a, b);
+    case Code::sub:
+      return sub(a, b);
+    case Code::mul:
+      return mul(a, b);
+    case Code::div:
+      return divided(a, b, has_sign).quotient;
+    case Code::rem:
+      return divided(a, b, has_sign).rest;
+    case Code::neg:
+      return negated(a);
+    case Code::bit_and:
+      return {a.low & b.low, a.high & b.high};
+    case Code::bit_or:
+      return {a.low | b.low, a.high | b.high};
+    case Code::bit_xor:
+      return {a.low ^ b.low, a.high ^ b.high};
+    case Code::bit_not:
+      return {~a.low, ~a.high};
+    case Code::shift_left:
+      return shifted_left(a, b.low);
+    case Code::shift_right:
+      return shifted_right(a, b.low, has_sign);
+    default:
+      BURN_CHECK(false, "an instruction that is not of whole numbers of 64 bits");
+  }
+  return a;
+}
+
+Value compared(Code code, const Wide& a, const Wide& b, bool has_sign) {
+  switch (code) {
+    case Code::less:
+      return is_less(a, b, has_sign);
+    case Code::less_equal:
+      return !is_less(b, a, has_sign);
+    case Code::equal:
+      return is_equal(a, b);
+    default:
+      return !is_equal(a, b);
+  }
 }
 
 Value to_f32(Value word) {

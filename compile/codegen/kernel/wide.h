@@ -34,6 +34,10 @@ struct WideQuotient {
 };
 WideQuotient divided(const Wide& a, const Wide& b, bool has_sign);
 
+// By instruction: add to shift_right, of two operands or the first one alone; less to not_equal.
+Wide computed(Code code, const Wide& a, const Wide& b, bool has_sign);
+Value compared(Code code, const Wide& a, const Wide& b, bool has_sign);
+
 // To nearest even; of a u32, too, which SwiftShader's own conversion rounds twice.
 Value to_f32(Value word);
 Value to_f32(const Wide& a, bool has_sign);
