@@ -1,6 +1,9 @@
 // Metrics of the program, its host and its device.
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,6 +61,24 @@ TEST(HostMetrics, CountBatchesPerSecondFromTheSecondOn) {
   EXPECT_TRUE(std::isnan(speed.value()));
   speed.take({});
   EXPECT_GT(speed.value(), 0);
+}
+
+TEST(HostMetrics, CountBatchesWhoseNumbersComeTogetherOverTheTimeOfTheEpoch) {
+  IterationSpeed speed;
+  speed.reset();
+  std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  for (int i = 0; i < 10; ++i) speed.take({});
+  EXPECT_LE(speed.value(), 10 / 0.02);
+}
+
+TEST(HostMetrics, OfAnEpochBelowASecondAreTheLastAnswer) {
+  const test::TempFolder folder;
+  write(folder / "zones/thermal_zone0/temp", "45250");
+  CpuTemperature temperature{folder / "zones"};
+  temperature.take({});
+  temperature.reset();
+  temperature.take({});  // within a second: not asked
+  EXPECT_EQ(temperature.value(), 45.25);
 }
 
 }  // namespace

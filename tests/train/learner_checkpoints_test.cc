@@ -134,6 +134,20 @@ TEST_F(LearnerCheckpoints, ATrainingThatIsKilledGoesOnFromTheLastOneToTheLastDig
   }
 }
 
+TEST_F(LearnerCheckpoints, ATrainingThatIsToGoOnFromTheLatestIfAnyStartsWithoutOne) {
+  const auto whole = training().launch(learner());
+  std::filesystem::remove_all(folder / "run");
+  EXPECT_THAT(refused(training().resume(train::latest)), HasSubstr("no checkpoint in"));
+  const auto described = [this] { return training().resume(train::latest_if_any); };
+  EXPECT_EQ(described().max_steps(7).launch(learner()).report.steps, 7);
+  forget();
+  const auto resumed = described().launch(learner());
+  expect_same(resumed, whole);
+  std::vector<std::int64_t> epochs;
+  for (const auto& epoch : renderer->epochs) epochs.push_back(epoch.epoch);
+  EXPECT_EQ(epochs.front(), 2);  // the first is not trained again
+}
+
 TEST_F(LearnerCheckpoints, AResumedTrainingMakesNoBatchThatWasUsed) {
   const auto made = std::make_shared<std::vector<std::int64_t>>();
   const auto counting = [this, made](const std::vector<test::Point>& points) {

@@ -38,6 +38,8 @@ TEST_F(LearnerSettings, MaxStepsAtTheEndOfAnEpochIsAWholeEpoch) {
   EXPECT_TRUE(exists("epoch-2"));
   const auto again = training().max_steps(10).resume(train::latest).launch(learner());
   EXPECT_EQ(again.report.steps, 10);
+  EXPECT_THAT(renderer->messages,
+              Contains("nothing is left to train: max_steps is 10, and the checkpoint is of step 10"));
   EXPECT_EQ(again.report.history.size(), 2u);
 }
 
@@ -141,6 +143,45 @@ TEST_F(LearnerSettings, SaysWhereTheTimeWent) {
   EXPECT_THAT(renderer->messages, Contains(HasSubstr("where the time went: ")));
 }
 
+TEST_F(LearnerSettings, AFinishedTrainingThatIsResumedSaysThatNothingIsLeft) {
+  (void)training().epochs(2).launch(learner());
+  EXPECT_EQ(training().epochs(2).resume(train::latest).launch(learner()).report.steps, 10);
+  EXPECT_THAT(renderer->messages,
+              Contains("nothing is left to train: epochs is 2, and the checkpoint is of the end of epoch 2"));
+}
+
+TEST(Profile, AdvisesAboutWhatTakesTheMost) {
+  const auto advice = [](double data, double recording, double device, double validation, double checkpoint,
+                         double other) {
+    return train::Profile{.seconds = {data, recording, device, validation, checkpoint, other}, .workers = 2, .cores = 8}
+        .advice();
+  };
+  EXPECT_EQ(advice(38, 2, 60, 0, 0, 0), "38 % of the time waits for the loader: it has 2 workers on 8 cores");
+  EXPECT_THAT(advice(14, 13, 8, 4, 61, 0), HasSubstr("61 % of the time goes into checkpoints"));
+  EXPECT_THAT(advice(14, 60, 26, 0, 0, 0), HasSubstr("60 % of the time goes into recording the steps"));
+  EXPECT_THAT(advice(14, 10, 16, 60, 0, 0), HasSubstr("60 % of the time goes into validation"));
+  EXPECT_EQ(advice(1, 9, 90, 0, 0, 0), "the device is the limit: 90 % of the time waits for it");
+  EXPECT_THAT(advice(0, 2, 1, 0, 0, 97), HasSubstr("97 % of the time goes into the start, the end and callbacks"));
+}
+
+TEST_F(LearnerSettings, TheBestEpochIsNotJudgedByWhatTheHostDoes) {
+  const auto result = training()
+                          .metrics(metric::LearningRate{}, metric::IterationSpeed{}, metric::Accuracy{})
+                          .epochs(1)
+                          .launch(learner());
+  EXPECT_EQ(result.report.best->by.metric, "Accuracy");
+}
+
+TEST_F(LearnerSettings, LoadersWithoutABatchAreRefused) {
+  auto builder = data::DataLoaderBuilder(test::PointBatcher{device}).batch_size(10).drop_last();
+  const auto nine = builder.build(data::InMemDataset<test::Point>(test::points(9, 1)));
+  const auto ten = builder.build(data::InMemDataset<test::Point>(test::points(10, 1)));
+  EXPECT_THAT(refused(train::SupervisedTraining(folder / "run", nine, ten)),
+              HasSubstr("the loader of the split train has no batch: its data set is empty, or has fewer items"));
+  EXPECT_THAT(refused(train::SupervisedTraining(folder / "run", ten, nine)),
+              HasSubstr("the loader of the split valid has no batch"));
+}
+
 TEST_F(LearnerSettings, ThatMakeNoSenseAreErrorsThatNameThem) {
   EXPECT_EQ(refused(training().max_steps(0)), "max_steps: 0, must be 1 or more");
   EXPECT_EQ(refused(training().validate_every(0)), "validate_every: 0, must be 1 or more");
@@ -154,6 +195,8 @@ TEST_F(LearnerSettings, ThatMakeNoSenseAreErrorsThatNameThem) {
   EXPECT_THAT(refused(training().early_stopping({.metric = "Nonsense"})), HasSubstr("no metric \"Nonsense\""));
   EXPECT_THAT(refused(training().early_stopping({.patience = 1, .warmup = -1})), HasSubstr("warmup is -1"));
   EXPECT_THAT(test::error_of([&] { (void)training().ema({.decay = 1.5}); }), HasSubstr("decay is 1.5"));
+  EXPECT_THAT(refused(training().metrics(metric::CpuUse{}, metric::ConfusionMatrix{})),
+              HasSubstr("no metric is a number of the model"));
   EXPECT_THAT(refused(training().dashboard("over there")), HasSubstr("\"over there\" is no address"));
 }
 

@@ -260,6 +260,10 @@ TEST_F(SeveralOptimizers, ThatShareOrLackParametersAreRefused) {
   EXPECT_THAT(refused_with({{"all", ParamGroup::all(), optim::AdamConfig{}, 0.1},
                             {"c", ParamGroup::from_path("c"), optim::AdamConfig{}, 0.1}}),
               HasSubstr("\"c\" has no parameter"));
+  EXPECT_THAT(refused_with(
+                  {{"a", a, optim::AdamConfig{}, 0.1}, {"b", ParamGroup::from_path("typo"), optim::AdamConfig{}, 0.1}}),
+              HasSubstr("\"b\" has no parameter: its group matches none that is trained; the parameter \"b.weight\" "
+                        "belongs to no optimizer"));
   EXPECT_THAT(refused_with({{"a", a, optim::AdamConfig{}, 0.1}, {"a", b, optim::AdamConfig{}, 0.1}}),
               HasSubstr("two are called \"a\""));
   EXPECT_THAT(refused_with({}), HasSubstr("the list is empty"));

@@ -132,6 +132,28 @@ TEST_F(Metrics, SayWhatTheStepDoesNotGive) {
   EXPECT_THAT(message(make(Recall::multiclass()), unlike), AllOf(HasSubstr("f32[4, 3]"), HasSubstr("i64[5]")));
 }
 
+// Of all items instead of their mean.
+struct Forgetful : MeanMetric {
+  std::string name() const override { return "Forgetful"; }
+  bool higher_is_better() const override { return true; }
+  Tensor<1> measure(const StepOutput& output) const override { return output.get<1>("reward"); }
+};
+
+TEST_F(Metrics, OfOneMeanRefuseOtherNumbersOfNumbers) {
+  MetricSet metrics{{make(Forgetful{})}};
+  const auto step = [&](std::int64_t rewards, const char* name) {
+    return StepOutput{.loss = Tensor<1>::ones({1}, device).value(), .items = 3}.with(
+        name, Tensor<1>::full({rewards}, 2, device));
+  };
+  const auto message = [&](const StepOutput& output) { return test::error_of([&] { (void)metrics.measure(output); }); };
+  EXPECT_EQ(message(step(3, "reward")),
+            "metric Forgetful: measure() gave f32[3], must give one number for a batch: their mean");
+  EXPECT_EQ(message(step(1, "rewards")),
+            "metric Forgetful: needs \"reward\"; the step gives loss f32[1], rewards f32[1]");
+  measure(metrics, step(1, "reward"));
+  EXPECT_EQ(metrics.values(), (std::vector<double>{2}));
+}
+
 TEST(MetricSets, HaveOneMetricOfAName) {
   EXPECT_EQ(test::error_of([] {
               MetricSet{{make(Loss{}), make(Accuracy{}), make(Accuracy{}.with_pad_token(0))}};

@@ -35,11 +35,7 @@ void RunState::add(const events::Event& event) {
                           checkpoint_us_ = event.time_us;
                         },
                         [&](const events::Message& message) { note(event.time_us, message.level, message.text); },
-                        [&](const events::TextPoint& point) {
-                          note(event.time_us, events::Level::info,
-                               fmt::format("{} {} at step {}: {}", train::name(point.split), point.metric, point.step,
-                                           point.text));
-                        },
+                        [&](const events::TextPoint& point) { add_text(point, event.time_us); },
                         [&](const events::Phases& phases) { phases_ = phases; },
                         [&](const events::End& end) {
                           end_ = end;
@@ -63,6 +59,7 @@ void RunState::begin(const events::Start& start, std::int64_t time_us) {
   for (auto& metric : start_.metrics) metric.format.decimals = std::clamp(metric.format.decimals, 0, kMostDecimals);
   has_begun_ = true;
   curves_.resize(start.metrics.size());
+  texts_.resize(start.metrics.size());
   progress_.reset();
   end_.reset();
   phases_.reset();
@@ -94,6 +91,15 @@ void RunState::add_end(const events::SplitEnd& end) {
         best == nullptr || (start_.metrics[index].higher_is_better ? value > best->value : value < best->value);
     if (std::isfinite(value) && is_better) curve.improvements.push_back(*curve.last);
   }
+}
+
+void RunState::add_text(const events::TextPoint& point, std::int64_t time_us) {
+  note(time_us, events::Level::info,
+       fmt::format("{} {} at step {}: {}", train::name(point.split), point.metric, point.step, point.text));
+  const auto found = std::ranges::find(start_.metrics, point.metric, &events::MetricInfo::name);
+  if (found == start_.metrics.end()) return;
+  const auto metric = static_cast<std::size_t>(found - start_.metrics.begin());
+  texts_[metric].at(static_cast<std::size_t>(point.split)) = point.text;
 }
 
 void RunState::note(std::int64_t time_us, events::Level level, std::string text) {

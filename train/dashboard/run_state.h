@@ -1,6 +1,7 @@
 // What a run has come to, made of its events, in bounded memory: what both dashboards show.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <optional>
@@ -51,6 +52,13 @@ class RunState {
   const Curve& curve(std::size_t metric, Split split) const {
     return curves_.at(metric).at(static_cast<std::size_t>(split));
   }
+  // What a metric whose result is a text said last on a split; empty where it has said nothing.
+  const std::string& text(std::size_t metric, Split split) const {
+    return texts_.at(metric).at(static_cast<std::size_t>(split));
+  }
+  bool is_text(std::size_t metric) const {
+    return std::ranges::any_of(texts_.at(metric), [](const std::string& text) { return !text.empty(); });
+  }
   std::int64_t points() const { return points_; }  // of all curves
   const std::optional<events::Progress>& progress() const { return progress_; }
   const std::optional<events::CheckpointWritten>& checkpoint() const { return checkpoint_; }
@@ -71,11 +79,13 @@ class RunState {
  private:
   void begin(const events::Start& start, std::int64_t time_us);
   void add_end(const events::SplitEnd& end);
+  void add_text(const events::TextPoint& point, std::int64_t time_us);
   void note(std::int64_t time_us, events::Level level, std::string text);
 
   events::Start start_;
   bool has_begun_ = false;
   std::vector<std::array<Curve, kSplits>> curves_;
+  std::vector<std::array<std::string, kSplits>> texts_;
   std::int64_t points_ = 0;
   std::optional<events::Progress> progress_;
   std::optional<events::CheckpointWritten> checkpoint_;

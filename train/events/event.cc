@@ -1,5 +1,6 @@
 #include "train/events/event.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -71,14 +72,16 @@ std::string advice(const Phases& phases) {
   const double total = phases.total();
   if (total <= 0) return {};
   const auto share = [&](double seconds) { return 100 * seconds / total; };
-  if (share(phases.waiting_for_data) >= 10) {
+  // Of what can be mended that which takes the most.
+  const double largest = std::max({phases.waiting_for_data, phases.checkpoint, phases.recording});
+  if (phases.waiting_for_data == largest && share(largest) >= 10) {
     auto text = fmt::format("{:.0f} % of the time waits for the loader", share(phases.waiting_for_data));
     if (phases.cores > 0) text += fmt::format(": num_workers {} of {} cores", phases.workers, phases.cores);
     return text;
   }
-  if (share(phases.checkpoint) >= 10)
+  if (phases.checkpoint == largest && share(largest) >= 10)
     return fmt::format("{:.0f} % of the time writes checkpoints: write fewer", share(phases.checkpoint));
-  if (share(phases.recording) >= 25)
+  if (phases.recording == largest && share(largest) >= 25)
     return fmt::format("{:.0f} % of the time records steps: larger batches, or capture()", share(phases.recording));
   if (share(phases.waiting_for_numbers) >= 50)
     return fmt::format("the device is the limit: {:.0f} % of the time waits for it", share(phases.waiting_for_numbers));

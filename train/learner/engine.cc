@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "client/site_scope.h"
 #include "nn/module/visit.h"
@@ -65,6 +67,13 @@ Engine::Engine(const TrainingOptions& options, Work& work, Optimizers& optimizer
       watched_(watched_metric(options, metrics_)),
       checkpoints_(options, metrics_, watched_),
       keeps_snapshots_(is_large(work.model())) {
+  for (const auto split : {Split::train, Split::valid}) {
+    if (!work.has(split) || work.batches(split) > 0) continue;
+    throw Error(StatusCode::invalid_argument,
+                fmt::format("the loader of the split {} has no batch: its data set is empty, or has fewer items than a "
+                            "batch and the loader drop_last()",
+                            name(split)));
+  }
   if (options_.early_stopping) (void)find_metric(*options_.early_stopping, metrics_);  // throws if there is none
   if (events_.is_watched()) {
     train_metrics_.on_batch([this](std::int64_t step, std::span<const double> values) {
@@ -138,7 +147,15 @@ StopReason Engine::train() {
 
 StopReason Engine::train_epochs() {
   if (has_enough()) return StopReason::stopped_early;  // a resumed one that had stopped
-  if (is_at_max_steps()) return StopReason::completed;
+  if (is_at_max_steps()) {
+    tell(fmt::format("nothing is left to train: max_steps is {}, and the checkpoint is of step {}", *options_.max_steps,
+                     update_.steps()));
+    return StopReason::completed;
+  }
+  if (options_.resume && epoch_ > options_.epochs) {
+    tell(fmt::format("nothing is left to train: epochs is {}, and the checkpoint is of the end of epoch {}",
+                     options_.epochs, epoch_ - 1));
+  }
   if (epoch_ <= options_.epochs) log_.emplace(options_.artifact_dir, epoch_ - 1);
   for (; epoch_ <= options_.epochs; ++epoch_) {
     if (should_stop()) return interrupt(false);

@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "train/learner/engine.h"
+#include "train/learner/run_checkpoints.h"
 
 namespace burn::train {
 namespace {
@@ -12,7 +13,11 @@ using MakeWork = std::function<std::unique_ptr<Work>(const TrainingOptions&)>;
 TrainingReport run(const TrainingOptions& options, const MakeWork& make_work, Optimizers& optimizers,
                    const std::function<void()>& at_end) {
   const auto work = make_work(options);
-  return Engine{options, *work, optimizers}.run(at_end);
+  if (!options.resume || !options.resume->may_start || !store_of(options).is_empty())
+    return Engine{options, *work, optimizers}.run(at_end);
+  auto from_the_start = options;
+  from_the_start.resume.reset();
+  return Engine{from_the_start, *work, optimizers}.run(at_end);
 }
 
 // A folder that goes with it.

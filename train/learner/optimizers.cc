@@ -1,6 +1,8 @@
 #include "train/learner/optimizers.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -44,6 +46,7 @@ Optimizers::Optimizers(const std::vector<NamedOptimizer>& optimizers)
 void Optimizers::assign(const nn::ModuleWalk& model) {
   if (names_.empty()) return;
   std::vector<bool> has_any(names_.size());
+  std::optional<std::string> left_over;  // the first parameter of no optimizer
   nn::for_each_slot_with_paths(model, [&](const std::vector<std::string>& paths, Slot& slot) {
     if (!slot.is_trainable()) return;
     const auto& path = paths.front();
@@ -53,8 +56,8 @@ void Optimizers::assign(const nn::ModuleWalk& model) {
       if (std::ranges::any_of(paths, is_in)) owners.push_back(i);
     }
     if (owners.empty()) {
-      fail(fmt::format("the parameter \"{}\" belongs to none of: {}. Freeze it with no_grad(), or put it into a group",
-                       path, fmt::join(names_, ", ")));
+      if (!left_over) left_over = path;
+      return;
     }
     if (owners.size() > 1) {
       fail(fmt::format("the parameter \"{}\" belongs to two of them: \"{}\" and \"{}\"", path, names_[owners[0]],
@@ -63,8 +66,15 @@ void Optimizers::assign(const nn::ModuleWalk& model) {
     owner_[slot.id] = owners.front();
     has_any[owners.front()] = true;
   });
+  // First, as a misspelled group also leaves parameters over.
   for (std::size_t i = 0; i < names_.size(); ++i) {
-    if (!has_any[i]) fail(fmt::format("\"{}\" has no parameter: its group matches none that is trained", names_[i]));
+    if (has_any[i]) continue;
+    fail(fmt::format("\"{}\" has no parameter: its group matches none that is trained{}", names_[i],
+                     left_over ? fmt::format("; the parameter \"{}\" belongs to no optimizer", *left_over) : ""));
+  }
+  if (left_over) {
+    fail(fmt::format("the parameter \"{}\" belongs to none of: {}. Freeze it with no_grad(), or put it into a group",
+                     *left_over, fmt::join(names_, ", ")));
   }
 }
 

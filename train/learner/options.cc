@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "train/metric/host.h"
 
 namespace burn::train {
 namespace {
@@ -48,10 +49,12 @@ KeepBest watched_metric(const TrainingOptions& options, const SplitMetrics& metr
   const auto& measured = metrics.of(split);
   if (const auto loss = metric::Loss{}.name(); measured.find(loss)) return {loss, split};
   for (const auto& metric : measured.metrics()) {
-    if (!metric->is_text()) return {metric->name(), split};
+    // The learning rate and what the host does say nothing of the model.
+    const bool is_of_host = dynamic_cast<const metric::HostMetric*>(metric.get()) != nullptr;
+    if (!metric->is_text() && !is_of_host) return {metric->name(), split};
   }
   throw Error(StatusCode::invalid_argument,
-              "training: no metric is a number, by which an epoch could be the best; add metric::Loss");
+              "training: no metric is a number of the model, by which an epoch could be the best; add metric::Loss");
 }
 
 }  // namespace burn::train

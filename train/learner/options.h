@@ -30,9 +30,12 @@ namespace burn::train {
 // resume(latest): from the checkpoint written last.
 struct Latest {};
 inline constexpr Latest latest;
+struct LatestIfAny {};
+inline constexpr LatestIfAny latest_if_any;
 
 struct Resume {
-  std::optional<std::int64_t> epoch;  // none: the latest
+  std::optional<std::int64_t> epoch = {};  // none: the latest
+  bool may_start = false;                  // where there is no checkpoint the training starts instead
 };
 
 // What several batches of one step (grads_accumulation) are to their gradients.

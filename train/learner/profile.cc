@@ -34,7 +34,10 @@ std::string Profile::shares() const {
 std::string Profile::advice() const {
   const auto share = [this](Phase phase) { return percent(of(phase), total()); };
   constexpr int kNotable = 10;  // percent
-  if (share(Phase::data) >= kNotable) {
+  // Of what can be mended that which takes the most.
+  constexpr std::array kMendable{Phase::data, Phase::recording, Phase::validation, Phase::checkpoint};
+  const auto largest = *std::ranges::max_element(kMendable, {}, [this](Phase phase) { return of(phase); });
+  if (largest == Phase::data && share(largest) >= kNotable) {
     if (workers == 0) {
       return fmt::format(
           "{} % of the time goes into making batches on the thread that trains: give the loader "
@@ -44,19 +47,23 @@ std::string Profile::advice() const {
     return fmt::format("{} % of the time waits for the loader: it has {} workers on {} cores", share(Phase::data),
                        workers, cores);
   }
-  if (share(Phase::checkpoint) >= kNotable) {
+  if (largest == Phase::checkpoint && share(largest) >= kNotable) {
     return fmt::format("{} % of the time goes into checkpoints: write them less often, or to a faster disk",
                        share(Phase::checkpoint));
   }
-  if (share(Phase::recording) >= 50) {
+  if (largest == Phase::recording && share(largest) >= 50) {
     return fmt::format(
         "{} % of the time goes into recording the steps: capture() of a loop of your own records once "
         "(docs/fast-loops.md), and larger batches are recorded less often",
         share(Phase::recording));
   }
-  if (share(Phase::validation) >= 50) {
+  if (largest == Phase::validation && share(largest) >= 50) {
     return fmt::format("{} % of the time goes into validation: limit_batches() or a smaller split makes it shorter",
                        share(Phase::validation));
+  }
+  if (of(Phase::other) > of(Phase::device)) {
+    return fmt::format("{} % of the time goes into the start, the end and callbacks: a longer training says more",
+                       share(Phase::other));
   }
   return fmt::format("the device is the limit: {} % of the time waits for it", share(Phase::device));
 }

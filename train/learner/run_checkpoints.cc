@@ -7,11 +7,12 @@
 #include "base/error.h"
 
 namespace burn::train {
-namespace {
 
 CheckpointStore store_of(const TrainingOptions& options) {
   return options.checkpointer ? CheckpointStore{options.checkpointer} : CheckpointStore{options.artifact_dir};
 }
+
+namespace {
 
 std::vector<CheckpointStrategy> strategies_of(const TrainingOptions& options, const KeepBest& watched) {
   if (!options.checkpoints) return {};

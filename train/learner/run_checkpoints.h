@@ -13,6 +13,9 @@
 
 namespace burn::train {
 
+// Where the checkpoints of a training are.
+CheckpointStore store_of(const TrainingOptions& options);
+
 // Used by the thread that trains. What it is given outlives it.
 class RunCheckpoints {
  public:

@@ -117,6 +117,9 @@ class SupervisedTraining {
   // or another model; FAILED_PRECONDITION for one that a newer version has written.
   SupervisedTraining& resume(std::int64_t epoch) { return set(options_.resume, Resume{epoch}); }
   SupervisedTraining& resume(Latest) { return set(options_.resume, Resume{}); }
+  // The same, and starts where the folder has no checkpoint yet: what a program says that is started again whenever it
+  // was ended, as by a scheduler of jobs.
+  SupervisedTraining& resume(LatestIfAny) { return set(options_.resume, Resume{.may_start = true}); }
   // What shows the training in the place of the terminal's dashboard, or of lines where stdout is no terminal of 80 by
   // 24 (docs/dashboard.md).
   SupervisedTraining& renderer(std::shared_ptr<Renderer> renderer) {

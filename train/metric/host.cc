@@ -25,21 +25,21 @@ void LearningRate::load_state(std::span<const double> state) {
 
 void IterationSpeed::take(const MeasuredBatch& /*batch*/) {
   const auto now = Clock::now();
-  if (last_) {
-    batches_ += 1;
-    seconds_ += seconds_between(*last_, now);
-  }
+  batches_ += 1;
+  seconds_ += seconds_between(last_, now);
   last_ = now;
 }
 
+double IterationSpeed::value() const { return batches_ < 2 ? ratio(0, 0) : ratio(batches_, seconds_); }
+
 void IterationSpeed::reset() {
-  last_.reset();
+  last_ = Clock::now();
   batches_ = seconds_ = 0;
 }
 
 void IterationSpeed::load_state(std::span<const double> state) {
   check_state(*this, state, 2);
-  last_.reset();
+  last_ = Clock::now();
   batches_ = state[0];
   seconds_ = state[1];
 }
@@ -49,6 +49,7 @@ void SampledMetric::take(const MeasuredBatch& batch) {
   if (last_ && now - *last_ < kSampleInterval) return;
   last_ = now;
   if (const auto number = sample(batch)) {
+    known_ = number;
     sum_ += *number;
     count_ += 1;
   }

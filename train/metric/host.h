@@ -37,14 +37,15 @@ class LearningRate : public HostMetric {
   std::optional<double> rate_;
 };
 
-// Batches per second, from the first to the last of the epoch.
+// Batches per second, from the start of the epoch to its last batch. The numbers of several batches may come at the
+// same moment, so the time between the first and the last of them says little. NaN before the second batch.
 class IterationSpeed : public HostMetric {
  public:
   std::string name() const override { return "Iteration Speed"; }
   std::string label() const override { return "it/s"; }
   bool higher_is_better() const override { return true; }
   void take(const MeasuredBatch& batch) override;
-  double value() const override { return ratio(batches_, seconds_); }
+  double value() const override;
   void reset() override;
   ValueFormat value_format() const override { return {.decimals = 2, .unit = " iter/sec"}; }
   std::vector<double> state() const override { return {batches_, seconds_}; }
@@ -52,15 +53,16 @@ class IterationSpeed : public HostMetric {
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::optional<Clock::time_point> last_;
-  double batches_ = 0, seconds_ = 0;  // after the first
+  Clock::time_point last_ = Clock::now();
+  double batches_ = 0, seconds_ = 0;
 };
 
-// A number that is asked for at most once a second; the value is the mean of the answers.
+// A number that is asked for at most once a second; the value is the mean of the answers since reset(), or the last
+// answer before it where an epoch takes less than a second.
 class SampledMetric : public HostMetric {
  public:
   void take(const MeasuredBatch& batch) override;
-  double value() const override { return ratio(sum_, count_); }
+  double value() const override { return count_ == 0 && known_ ? *known_ : ratio(sum_, count_); }
   void reset() override { sum_ = count_ = 0; }
   std::vector<double> state() const override { return {sum_, count_}; }
   void load_state(std::span<const double> state) override;
@@ -72,6 +74,7 @@ class SampledMetric : public HostMetric {
  private:
   using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> last_;
+  std::optional<double> known_;  // the last answer
   double sum_ = 0, count_ = 0;
 };
 

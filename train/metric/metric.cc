@@ -25,6 +25,16 @@ std::string Metric::format(double value) const { return train::events::format_va
 
 Measured VectorMetric::record(const StepOutput& output) const { return measure(output).cast(DType::f32); }
 
+Measured MeanMetric::record(const StepOutput& output) const {
+  const auto mean = measure(output);
+  if (mean.dim(0) != 1) {
+    throw Error(StatusCode::invalid_argument,
+                fmt::format("measure() gave {}, must give one number for a batch: their mean",
+                            ir::to_string(mean.value().type())));
+  }
+  return mean.cast(DType::f32);
+}
+
 void MeanMetric::add(std::span<const float> measured, std::int64_t items) {
   sum_ += static_cast<double>(measured[0]) * static_cast<double>(items);
   weight_ += static_cast<double>(items);

@@ -67,13 +67,15 @@ class VectorMetric : public Metric {
   // Called with them, as f32, in the order of the batches.
   virtual void add(std::span<const float> measured, std::int64_t items) = 0;
 
-  Measured record(const StepOutput& output) const final;
+  Measured record(const StepOutput& output) const override;
   void take(const MeasuredBatch& batch) final { add(batch.tensors[0].as_slice<float>(), batch.items); }
 };
 
 // A metric whose value is the mean over the items of one number per batch: measure() gives the batch's mean.
+// Errors, of a step: INVALID_ARGUMENT where measure() gives another number of numbers than one.
 class MeanMetric : public VectorMetric {
  public:
+  Measured record(const StepOutput& output) const final;
   void add(std::span<const float> measured, std::int64_t items) override;
   double value() const override;
   void reset() override { sum_ = weight_ = 0; }

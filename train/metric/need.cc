@@ -56,3 +56,11 @@ const client::Value& get(const StepOutput& output, const Need& need) {
 }
 
 }  // namespace burn::metric
+
+namespace burn::train {
+
+const client::Value& StepOutput::at(std::string_view name) const {
+  return metric::get(*this, {.name = std::string{name}});
+}
+
+}  // namespace burn::train

@@ -41,7 +41,10 @@ struct StepOutput {
     return nullptr;
   }
 
-  // As tensors, with the rank and kind that the reader expects; they throw when it is another.
+  const client::Value& at(std::string_view name) const;  // errors: INVALID_ARGUMENT where the step gives none
+
+  // As tensors, with the rank and kind that the reader expects; they throw when it is another, and the last also where
+  // the step gives no tensor of that name: 'needs "reward"; the step gives loss f32[1], rewards f32[8]'.
   template <int D, Kind K = Float>
   Tensor<D, K> output_as() const {
     return Tensor<D, K>{output};
@@ -49,6 +52,11 @@ struct StepOutput {
   template <int D, Kind K = Float>
   Tensor<D, K> targets_as() const {
     return Tensor<D, K>{targets};
+  }
+
+  template <int D, Kind K = Float>
+  Tensor<D, K> get(std::string_view name) const {
+    return Tensor<D, K>{at(name)};
   }
 
   // Off the tape.

@@ -146,6 +146,16 @@ TEST(MetricPoint, CountsWhatIsNotFiniteApart) {
   EXPECT_EQ(point.step, 3);
 }
 
+TEST(Advice, IsAboutTheLargestShareThatCanBeMended) {
+  EXPECT_EQ(advice({.waiting_for_data = 14, .recording = 20, .waiting_for_numbers = 5, .checkpoint = 61}),
+            "61 % of the time writes checkpoints: write fewer");
+  EXPECT_EQ(advice({.waiting_for_data = 38, .recording = 2, .waiting_for_numbers = 60, .workers = 2, .cores = 16}),
+            "38 % of the time waits for the loader: num_workers 2 of 16 cores");
+  EXPECT_EQ(advice({.waiting_for_data = 9, .waiting_for_numbers = 91}),
+            "the device is the limit: 91 % of the time waits for it");
+  EXPECT_EQ(advice({.other = 5}), "");
+}
+
 TEST(ValueFormat, WritesDigitsUnitAndExponent) {
   EXPECT_EQ(format_value({}, 0.12345), "0.1235");
   EXPECT_EQ(format_value({.decimals = 1, .unit = " %"}, 96.14), "96.1 %");

@@ -174,6 +174,24 @@ TEST(View, OfTheSummaryNamesTheBestEpochs) {
   EXPECT_THAT(text, HasSubstr("Accuracy             valid        89.0 %       90.0 %       2"));
 }
 
+TEST(View, OfAMetricWhoseResultIsATextIsThatText) {
+  auto all = made_up_run(1);
+  std::get<events::Start>(all.front().body).metrics.push_back({"Confusion Matrix", "confusion", false, {}});
+  const auto time = all.back().time_us;
+  all.push_back({time, events::TextPoint{"Confusion Matrix", Split::train, 100, "actual cat\ncat 7"}});
+  all.push_back({time, events::TextPoint{"Confusion Matrix", Split::valid, 100, "actual cat\ncat 5"}});
+  all.push_back({time, events::TextPoint{"Unknown", Split::valid, 100, "nothing"}});
+  const auto run = run_of(all);
+  EXPECT_TRUE(run.is_text(2));
+  EXPECT_FALSE(run.is_text(0));
+  const auto text = screen(run, {.metric = 2});
+  EXPECT_THAT(text, HasSubstr(" train         valid"));
+  EXPECT_THAT(text, HasSubstr(" cat 7         cat 5"));
+  EXPECT_THAT(text, Not(HasSubstr("full history")));
+  EXPECT_THAT(screen(run, {.metric = 0}), HasSubstr("full history"));
+  EXPECT_THAT(screen(run, {.metric = 2, .pane = Pane::summary}), Not(HasSubstr("Confusion Matrix     valid")));
+}
+
 TEST(Keys, ChooseMetricViewScaleAndSmoothing) {
   ViewState view;
   press(view, 2, Key::right);

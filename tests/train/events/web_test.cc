@@ -124,8 +124,22 @@ TEST(DashboardJson, TellsTheTableOfRuns) {
   EXPECT_EQ(run.at("folder").as_string(), "runs/<b>\"first\"");
   EXPECT_EQ(run.at("state").as_string(), "ended without notice");
   EXPECT_EQ(run.at("metrics").at(0).at("splits").at("valid").at("best").at("epoch").as_int64(), 2);
+  EXPECT_TRUE(run.at("metrics").at(0).at("texts").as_object().empty());
   EXPECT_EQ(run.at("progress").at("items").as_int64(), 800);
   EXPECT_EQ(run.at("checkpoint").at("step").as_int64(), 300);
+}
+
+TEST(DashboardJson, TellsWhatMetricsSayWhoseResultIsAText) {
+  RunBoard board;
+  board.add(made_up_board_run(1));
+  board.change(0, [](BoardRun& run) {
+    run.state.add({1, events::TextPoint{"Accuracy", Split::valid, 100, "actual \"cat\"\ncat 5"}});
+  });
+  boost::json::value runs;
+  board.read([&](const auto& all) { runs = boost::json::parse(runs_json(all)); });
+  const auto& metrics = runs.at(0).at("metrics");
+  EXPECT_EQ(metrics.at(1).at("texts").at("valid").as_string(), "actual \"cat\"\ncat 5");
+  EXPECT_TRUE(metrics.at(0).at("texts").as_object().empty());
 }
 
 TEST(DashboardJson, TellsTheMemoryOfTheDeviceWhereItIsKnown) {

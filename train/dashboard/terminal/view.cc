@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -115,12 +118,38 @@ void draw_legend(Frame& frame, const RunState& run, const ViewState& view, int y
               {.color = Color::green});
 }
 
+// The texts of the splits side by side where there is room, else one below the other.
+void draw_texts(Frame& frame, Rect area, const RunState& run, const ViewState& view) {
+  int x = area.x + 1, top = area.y, bottom = top;
+  for (const auto split : kAllSplits) {
+    const auto& text = run.text(view.metric, split);
+    if (text.empty()) continue;
+    std::vector<std::string> lines{std::string{train::name(split)}};
+    std::istringstream stream{text};
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    int width = 0;
+    for (const auto& line : lines) width = std::max(width, columns_of(line));
+    if (x > area.x + 1 && x + width > area.x + area.width) {
+      x = area.x + 1;
+      top = bottom + 1;
+    }
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const int y = top + static_cast<int>(i);
+      if (y >= area.y + area.height) break;
+      frame.put(x, y, lines[i], i == 0 ? Style{.color = color_of(split)} : Style{}, area.x + area.width);
+      bottom = std::max(bottom, y + 1);
+    }
+    x += width + 4;
+  }
+}
+
 void draw_summary(Frame& frame, Rect area, const RunState& run, const ViewState& view) {
   frame.put(area.x + 1, area.y,
             fmt::format("{:20} {:6} {:>12} {:>12} {:>7} {:>9}", "metric", "split", "last", "best", "epoch", "points"),
             kBold);
   int y = area.y + 1;
   for (std::size_t i = 0; i < run.metrics().size(); ++i) {
+    if (run.is_text(i)) continue;
     for (const auto split : kAllSplits) {
       const auto& curve = run.curve(i, split);
       if (curve.empty()) continue;
@@ -227,9 +256,12 @@ void draw(Frame& frame, const RunState& run, const ViewState& view, const Moment
   const int status = height - 1 - pane - 1 - 2 - 3;
   const Rect main{0, 3, width, status - 3};
   if (view.metric < run.metrics().size()) {
-    draw_legend(frame, run, view, 2);
+    const bool is_text = run.is_text(view.metric) && view.pane != Pane::summary;
+    if (!is_text) draw_legend(frame, run, view, 2);
     if (view.pane == Pane::summary)
       draw_summary(frame, main, run, view);
+    else if (is_text)
+      draw_texts(frame, main, run, view);
     else
       draw(frame, main, chart_of(run, view));
   } else {

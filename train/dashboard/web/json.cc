@@ -42,16 +42,19 @@ std::string value_json(const EpochValue* value) {
 
 std::string metric_json(const RunState& state, std::size_t index) {
   const auto& metric = state.metrics()[index];
-  std::string splits;
+  std::string splits, texts;
   for (const auto split : kAllSplits) {
+    if (const auto& text = state.text(index, split); !text.empty())
+      texts += fmt::format(R"({}"{}":{})", texts.empty() ? "" : ",", train::name(split), json_text(text));
     const auto& curve = state.curve(index, split);
     if (curve.empty()) continue;
     splits += fmt::format(R"({}"{}":{{"last":{},"best":{}}})", splits.empty() ? "" : ",", train::name(split),
                           value_json(curve.last ? &*curve.last : nullptr), value_json(curve.best()));
   }
-  return fmt::format(R"({{"name":{},"higher":{},"decimals":{},"scientific":{},"unit":{},"splits":{{{}}}}})",
-                     json_text(metric.name), metric.higher_is_better, metric.format.decimals, metric.format.scientific,
-                     json_text(metric.format.unit), splits);
+  return fmt::format(
+      R"({{"name":{},"higher":{},"decimals":{},"scientific":{},"unit":{},"splits":{{{}}},"texts":{{{}}}}})",
+      json_text(metric.name), metric.higher_is_better, metric.format.decimals, metric.format.scientific,
+      json_text(metric.format.unit), splits, texts);
 }
 
 std::string progress_json(const events::Progress& p) {

@@ -1,7 +1,7 @@
 // The dashboard's page: a table of runs, and a chart for each metric with all chosen runs.
 import { Charts } from "./charts.js";
 import { Curves } from "./curves.js";
-import { bar, colorOf, duration, fact, formatValue, made } from "./format.js";
+import { bar, colorOf, duration, fact, formatValue, isText, made } from "./format.js";
 
 const $ = (id) => document.getElementById(id);
 const stored = JSON.parse(localStorage.getItem("burn-dashboard") ?? "{}");
@@ -126,7 +126,7 @@ function updateRow(shown, run, names) {
 }
 
 function showRuns() {
-  const names = [...new Set(runs.flatMap((run) => run.metrics.map((metric) => metric.name)))];
+  const names = [...new Set(runs.flatMap((run) => run.metrics.filter((metric) => !isText(metric)).map((metric) => metric.name)))];
   const shape = JSON.stringify([names, runs.map((run) => run.id)]);
   if (shape !== rows.shape) {
     const texts = ["run", "state", "", "epoch", "step", "time", "left", ...names.map((name) => `best ${name}`), ""];

@@ -1,7 +1,7 @@
 // One chart for each metric, with all chosen runs in it.
 import uPlot from "uplot";
 import { smooth } from "./curves.js";
-import { colorOf, dashOf, formatTick, formatValue, made, withAlpha } from "./format.js";
+import { colorOf, dashOf, formatTick, formatValue, isText, made, withAlpha } from "./format.js";
 
 const kHeight = 270;
 const kSvg = "http://www.w3.org/2000/svg";
@@ -75,9 +75,28 @@ export class Charts {
     return this.runs.find((run) => run.id === id);
   }
 
+  // What a metric says whose result is a text, of each run and split.
+  #drawTexts(name, card) {
+    const texts = this.runs.flatMap((run) => {
+      const found = run.metrics.find((metric) => metric.name === name);
+      return Object.entries(found?.texts ?? {}).map(([split, text]) => [`${run.name} ${split}`, text]);
+    });
+    const shape = JSON.stringify(texts);
+    if (card.shape === shape) return; // what is selected stays selected
+    card.shape = shape;
+    card.plot?.destroy();
+    card.plot = null;
+    card.best.textContent = "";
+    card.legend.replaceChildren();
+    card.area.className = "texts";
+    card.area.replaceChildren(...texts.map(([head, text]) => made("figure", {}, made("figcaption", { textContent: head }), made("pre", { textContent: text }))));
+  }
+
   #drawMetric(name, metric) {
     const curves = this.curves.of(name).filter((curve) => this.#run(curve.run));
     const card = this.#card(name);
+    if (this.runs.some((run) => isText(run.metrics.find((other) => other.name === name)))) return this.#drawTexts(name, card);
+    card.area.className = "";
     card.best.textContent = this.#bestText(metric);
     if (curves.length === 0) {
       card.plot?.destroy();

@@ -9,6 +9,9 @@ export function withAlpha(color, alpha) {
   return color + Math.round(255 * alpha).toString(16).padStart(2, "0");
 }
 
+// Whether a metric's result is a text: known once it has said one.
+export const isText = (metric) => Object.keys(metric?.texts ?? {}).length > 0;
+
 export function formatValue(metric, value) {
   if (value === null || value === undefined) return "-";
   const text = metric.scientific ? value.toExponential(metric.decimals) : value.toFixed(metric.decimals);
