@@ -1,4 +1,5 @@
-// A user's program, as far as it can be one file: tensors and gradients, a module with its record, a loop by hand.
+// A user's program, as far as it can be one file: tensors and gradients, a module with its record, a loop by hand, and
+// the learner.
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -15,12 +16,23 @@ void expect(bool condition, const char* what) {
   std::exit(1);
 }
 
+namespace train = burn::train;
+
+struct Batch {
+  Tensor<2> images;
+  Tensor<1, Int> targets;
+};
+
 struct Net {
   nn::Linear hidden, output;
   nn::Relu activation;
   BURN_MODULE(Net, hidden, output, activation)
 
   Tensor<2> forward(const Tensor<2>& x) const { return output(activation(hidden(x))); }
+  train::ClassificationOutput step(const Batch& batch) const {
+    const auto logits = forward(batch.images);
+    return {nn::CrossEntropyLoss{}(logits, batch.targets), logits, batch.targets};
+  }
 };
 
 struct NetConfig {
@@ -89,10 +101,35 @@ void training(const Device& device) {
          "a record keeps the module");
 }
 
+void learner(const Device& device) {
+  device.seed(1);
+  const auto batcher = [device](const std::vector<data::MnistItem>& items) {
+    std::vector<std::uint8_t> pixels;
+    std::vector<std::int64_t> labels;
+    for (const auto& item : items) {
+      pixels.insert(pixels.end(), item.image.begin(), item.image.end());
+      labels.push_back(item.label);
+    }
+    const auto count = static_cast<std::int64_t>(items.size());
+    return Batch{Tensor<2, Int>::from_data(TensorData(pixels, {count, 784}), device).to_float() / 255,
+                 Tensor<1, Int>::from_data(TensorData(labels, {count}), device)};
+  };
+  auto builder = data::DataLoaderBuilder(batcher).batch_size(64);
+  const auto folder = std::filesystem::temp_directory_path() / "burn-consumer-run";
+  const auto result = train::SupervisedTraining(folder, builder.build(data::DigitsDataset(640, 1)),
+                                                builder.build(data::DigitsDataset(128, 2)))
+                          .metrics(metric::Loss{}, metric::Accuracy{})
+                          .epochs(2)
+                          .launch(train::Learner(NetConfig{}.init(device.autodiff()), optim::AdamConfig{}, 1e-3));
+  expect(result.best().epoch == 2, "the second epoch is the better one");
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 
 int main() {
   const Device device{"cpu"};
   tensors(device);
   training(device);
+  learner(device);
 }
