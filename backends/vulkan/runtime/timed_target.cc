@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "backends/autotune.h"
@@ -71,8 +72,11 @@ TimedTarget::TimedTarget(std::shared_ptr<Device> device)
 
 std::size_t TimedTarget::fastest(const std::string& key, std::span<const View> operands, std::span<const View> results,
                                  std::span<const compile::Alternative> alternatives) {
+  // Of less the kernels take no longer than what a launch takes besides.
+  constexpr std::size_t kLeastBytes = std::size_t{1} << 18;
   auto* const choices = device_->choices();
-  if (!choices) return 0;
+  const auto sizes = compile::TrialViews(operands, results).sizes;
+  if (!choices || std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}) < kLeastBytes) return 0;
   std::vector<std::string_view> names;
   for (const auto& alternative : alternatives) names.push_back(alternative.name);
   std::optional<Contest> contest;

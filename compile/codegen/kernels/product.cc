@@ -137,6 +137,7 @@ std::vector<Alternative> ways_in_blocks(const DeviceFacts& facts, const ProductO
     grids = BlockGrid::candidates(facts, ir::compute_dtype(c.dtype), c.shape[c.rank() - 2], c.shape[c.rank() - 1],
                                   a.shape[a.rank() - 1], operands.batch().count);
   std::vector<Alternative> ways;
+  ways.reserve(grids.size());
   for (const auto& grid : grids) {
     ways.push_back({grid.name(),
                     [grid, is_in_tiles](Emitter& to, std::span<const View> from, std::span<const View> into) -> Status {

@@ -1,6 +1,11 @@
 // Reductions: a thread combines the elements of one result, or a part of them where there are few results.
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 
+#include <fmt/format.h>
+
+#include "compile/codegen/alternatives.h"
 #include "compile/codegen/kernel/combine.h"
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/arguments.h"
@@ -63,6 +68,37 @@ void combine_parts(Emitter& emit, ir::ReduceFn fn, const Elements& elements, con
   arguments.launch(emit, threads);
 }
 
+// By blocks that threads share. Of large tensors by several spreads, of which one may keep more of the memory busy.
+std::vector<Alternative> ways_in_blocks(const ir::Reduce& op, const View& from) {
+  constexpr std::int64_t kLarge = 4 << 20;  // bytes
+  constexpr ReduceSpread kSpreads[] = {{8, 4}, {8, 8}, {16, 4}, {4, 8}};
+  const bool is_large = from.num_elements() * static_cast<std::int64_t>(ir::size_of(from.dtype)) >= kLarge;
+  std::vector<Alternative> ways;
+  for (const auto& spread : std::span(kSpreads).first(is_large ? std::size(kSpreads) : 1)) {
+    ways.push_back({fmt::format("{} blocks, {} accesses", spread.blocks, spread.accesses),
+                    [op, spread](Emitter& by, std::span<const View> in, std::span<const View> out) {
+                      const auto elements = elements_of(in[0], op.axes);
+                      const CombinedElements blocks{
+                          .kept = merge_dims(elements.kept, {elements.kept_strides}),
+                          .combined = merge_dims(elements.combined, {elements.combined_strides}),
+                          .results = elements.results,
+                          .count = elements.count};
+                      emit_reduce_in_blocks(by, op.fn, blocks, in[0], out[0], ir::compute_dtype(out[0].dtype), spread);
+                      return Status{};
+                    }});
+  }
+  return ways;
+}
+
+// The innermost strides say whether lines or columns are combined.
+std::string key_of(ir::ReduceFn fn, const Elements& elements, const View& from, const View& to) {
+  const auto step = [](const std::vector<std::int64_t>& strides) { return strides.empty() ? 0 : strides.back(); };
+  return fmt::format("reduce {} {} to {}, {} of {} elements, steps {} and {}", ir::name(fn), ir::name(from.dtype),
+                     ir::name(to.dtype), size_in_key(elements.results), size_in_key(elements.count),
+                     size_in_key(std::abs(step(elements.kept_strides))),
+                     size_in_key(std::abs(step(elements.combined_strides))));
+}
+
 }  // namespace
 
 Status emit_reduce(Emitter& emit, const ir::Reduce& op, const View& from, const View& to) {
@@ -76,14 +112,8 @@ Status emit_reduce(Emitter& emit, const ir::Reduce& op, const View& from, const 
       std::clamp<std::int64_t>(wanted / elements.results, 1, std::max<std::int64_t>(elements.count / kLeast, 1));
   constexpr std::int64_t kMostRounds = 60000;  // of a thread
   const bool is_too_long = facts.has_limited_loops && elements.count / parts > kMostRounds;
-  if ((!facts.has_slow_barriers || is_too_long) && elements.count > 1) {
-    const CombinedElements blocks{.kept = merge_dims(elements.kept, {elements.kept_strides}),
-                                  .combined = merge_dims(elements.combined, {elements.combined_strides}),
-                                  .results = elements.results,
-                                  .count = elements.count};
-    emit_reduce_in_blocks(emit, op.fn, blocks, from, to, accumulate);
-    return {};
-  }
+  if ((!facts.has_slow_barriers || is_too_long) && elements.count > 1)
+    return emit_fastest(emit, key_of(op.fn, elements, from, to), {&from, 1}, {&to, 1}, ways_in_blocks(op, from));
   if (parts == 1) {
     combine_parts(emit, op.fn, elements, from, to, 1, accumulate);
     return {};

@@ -18,8 +18,6 @@ using kernel::Variable;
 
 constexpr int kThreads = 256;
 constexpr int kAcross = 32, kDown = kThreads / kAcross;  // of a block of columns: threads side by side, and below
-constexpr int kUnrolled = 4;                             // accesses that a thread has under way
-constexpr std::int64_t kBlocks = 8;                      // of each multiprocessor
 
 // How many elements side by side along the last dim of `along` one access may take, with steps along `other`.
 int width_of(const View& from, const WalkPlan& along, const WalkPlan& other) {
@@ -44,12 +42,12 @@ int width_of(const View& from, const WalkPlan& along, const WalkPlan& other) {
 class BlockReduction {
  public:
   BlockReduction(Emitter& emit, ir::ReduceFn fn, const CombinedElements& elements, const View& from,
-                 ir::DType accumulate)
-      : emit_(emit), fn_(fn), elements_(elements), from_(from), accumulate_(accumulate) {
+                 ir::DType accumulate, const ReduceSpread& spread)
+      : emit_(emit), fn_(fn), elements_(elements), from_(from), accumulate_(accumulate), accesses_(spread.accesses) {
     const auto& kept = elements.kept;
     is_in_columns_ =
         elements.results >= kAcross && (kept.strides[0].back() == 1 || elements.combined.strides[0].back() != 1);
-    const auto most = std::int64_t{emit.target().facts().multiprocessors} * kBlocks;
+    const auto most = std::int64_t{emit.target().facts().multiprocessors} * spread.blocks;
     if (is_in_columns_) {
       width_ = width_of(from, kept, elements.combined);
       across_ = divide_up(elements.results, std::int64_t{kAcross} * width_);
@@ -60,7 +58,7 @@ class BlockReduction {
       const bool are_few = elements.results * kAcross < std::int64_t{kThreads} * emit.target().facts().multiprocessors;
       lanes_ = is_long || (are_few && elements.count > std::int64_t{kAcross} * width_) ? kThreads : kAcross;
       across_ = divide_up(elements.results, kThreads / lanes_);
-      const auto least = std::int64_t{lanes_} * width_ * kUnrolled;
+      const auto least = std::int64_t{lanes_} * width_ * accesses_;
       parts_ = std::clamp<std::int64_t>(most / across_, 1, std::max<std::int64_t>(elements.count / least, 1));
     }
     of_part_ = divide_up(divide_up(elements.count, parts_), width_) * width_;
@@ -73,7 +71,7 @@ class BlockReduction {
   void emit(const View& to) {
     kernel::Writer writer(kThreads);
     const auto threads = across_ * parts_ * kThreads;
-    const auto beyond = elements_.count + std::int64_t{kThreads} * width_ * kUnrolled;
+    const auto beyond = elements_.count + std::int64_t{kThreads} * width_ * accesses_;
     Arguments arguments(writer, index_type(std::max({threads, beyond, parts_ * elements_.results, reach(from_)})));
     writer_ = &writer, arguments_ = &arguments;
     source_ = arguments.address(from_), target_ = arguments.address(to);
@@ -98,7 +96,7 @@ class BlockReduction {
   // Combines what `load` gives for begin, begin + step, ... before the end.
   Sums combine_all(Value begin, Value step, int width, const std::function<std::vector<Value>(Value)>& load) {
     const auto zero = kernel::identity(*writer_, fn_, accumulate_);
-    std::vector<Sums> sums(kUnrolled);
+    std::vector<Sums> sums(static_cast<std::size_t>(accesses_));
     for (auto& some : sums) {
       for (int j = 0; j < width; ++j) some.push_back(writer_->variable(zero));
     }
@@ -107,11 +105,11 @@ class BlockReduction {
         some[j].set(kernel::combine(fn_, some[j].get(), kernel::cast(accumulate_, elements[j])));
     };
     const auto rest = writer_->variable(begin);
-    const Value stride = step * kUnrolled;
-    writer_->loop(begin, end_ - step * (kUnrolled - 1), stride, [&](Value at) {
+    const Value stride = step * accesses_;
+    writer_->loop(begin, end_ - step * (accesses_ - 1), stride, [&](Value at) {
       std::vector<std::vector<Value>> loaded;
       loaded.reserve(sums.size());
-      for (int u = 0; u < kUnrolled; ++u) loaded.push_back(load(at + step * u));
+      for (int u = 0; u < accesses_; ++u) loaded.push_back(load(at + step * u));
       for (std::size_t u = 0; u < sums.size(); ++u) add(sums[u], loaded[u]);
       rest.set(at + stride);
     });
@@ -184,6 +182,7 @@ class BlockReduction {
   const CombinedElements& elements_;
   const View& from_;
   const ir::DType accumulate_;
+  const int accesses_;
   bool is_in_columns_ = false;
   int width_ = 1, lanes_ = 1;            // elements of an access; threads of a result
   std::int64_t across_ = 1, parts_ = 1;  // blocks for the results, and how many have elements of the same ones
@@ -197,8 +196,8 @@ class BlockReduction {
 }  // namespace
 
 void emit_reduce_in_blocks(Emitter& emit, ir::ReduceFn fn, const CombinedElements& elements, const View& from,
-                           const View& to, ir::DType accumulate) {
-  BlockReduction reduction(emit, fn, elements, from, accumulate);
+                           const View& to, ir::DType accumulate, const ReduceSpread& spread) {
+  BlockReduction reduction(emit, fn, elements, from, accumulate, spread);
   if (reduction.parts() == 1) return reduction.emit(to);
   const auto lines = emit.scratch_value({accumulate, {reduction.parts(), elements.results}});
   reduction.emit(lines);

@@ -13,9 +13,15 @@ struct CombinedElements {
   std::int64_t results = 1, count = 1;
 };
 
-// to[result] = the combination of its elements in `accumulate`, in an order that the shapes alone decide. `to` is
-// contiguous.
+// How much of the device a reduction asks for: of each multiprocessor so many blocks at most, and of each thread so
+// many accesses under way.
+struct ReduceSpread {
+  int blocks = 8, accesses = 4;
+};
+
+// to[result] = the combination of its elements in `accumulate`, in an order that the shapes and the spread alone
+// decide. `to` is contiguous.
 void emit_reduce_in_blocks(Emitter& emit, ir::ReduceFn fn, const CombinedElements& elements, const View& from,
-                           const View& to, ir::DType accumulate);
+                           const View& to, ir::DType accumulate, const ReduceSpread& spread = {});
 
 }  // namespace burn::compile::kernels

@@ -1,6 +1,7 @@
 // Reductions and rows that threads of a GPU share, and copies: run by the interpreter, which finds races and barriers
 // that not all threads reach.
 #include <algorithm>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -117,6 +118,24 @@ TEST(Copies, TakeSeveralElementsWhereTheyLieSideBySide) {
   check_copy(ir::Permute{{1, 0}}, {12, 8});
   check_copy(ir::Slice{{0, 4}, {5, 12}, {1, 1}}, {5, 16});
   check_copy(ir::Slice{{3}, {19}, {1}}, {23});
+}
+
+// What timing on a device may choose: other numbers of blocks, and of accesses that a thread has under way.
+TEST(BlockReductions, AreExactByEverySpreadThatMayBeTimed) {
+  for (const auto& [shape, axis] : {std::pair{ir::Shape{1030, 512}, 0}, std::pair{ir::Shape{9, 58300}, 1}}) {
+    const std::vector inputs{numbers(DType::f64, shape)};
+    ir::ProgramBuilder builder;
+    const auto x = builder.add_input(inputs[0].type);
+    const auto program = builder.finish(
+        {value_or_throw(builder.add(ir::Reduce{ir::ReduceFn::sum, {axis}}, std::vector{x}, {"test.cc", 1}))});
+    const auto expected = reference::evaluate(program, inputs, {});
+    for (std::size_t way = 0; way < 4; ++way) {
+      const auto run =
+          value_or_throw(run_interpreted(program, inputs, {}, gpu_of(3, 32), true, ThreadOrder::shuffled, way));
+      EXPECT_EQ(run.alternatives.size(), 4u);
+      EXPECT_EQ(run.outputs[0].bits, expected[0].bits) << "alternative " << way << " of " << ir::to_string(program);
+    }
+  }
 }
 
 // No kernel counts more than 2^31 elements in 32 bits, whatever it does with them: each has a number of 64 bits.
