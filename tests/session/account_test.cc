@@ -1,6 +1,7 @@
 // What a session's account counts, and that nothing is taken without it.
 #include <future>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -45,7 +46,7 @@ TEST_F(AccountTest, ListsThatWaitAreBoundedByTheirRealSize) {
   int taken = 0;
   while (taken < 100 && (status = session_->release(ids)).ok()) ++taken;
   EXPECT_EQ(taken, 7);
-  EXPECT_FAILS(status, resource_exhausted, "bytes of calls wait");
+  EXPECT_FAILS(std::move(status), resource_exhausted, "bytes of calls wait");
   EXPECT_GE(session_->stats().session.host_bytes, 3 * kMiB);
   EXPECT_TRUE(session_->run({.program = 1, .inputs = {1, 1}, .first_output = 3}).ok());  // small ones are always taken
   gate_.open();
@@ -265,9 +266,11 @@ TEST_F(AccountTest, ManySmallTensorsAreCountedWithWhatTheyTakeBesides) {
   proto::TensorId id = 1;
   for (; id < 10'000; ++id) {
     write(id, {1}, {1});
-    if (id % 500 == 0 && !(status = sync()).ok()) break;
+    if (id % 500 != 0) continue;
+    status = sync();
+    if (!status.ok()) break;
   }
-  EXPECT_FAILS(status, resource_exhausted, "exceed what a session may hold");
+  EXPECT_FAILS(std::move(status), resource_exhausted, "exceed what a session may hold");
   EXPECT_LT(id, 3500u);  // 4 bytes each, and 384 of entry and buffer
   std::vector<proto::TensorId> all(id);
   for (proto::TensorId k = 1; k <= id; ++k) all[k - 1] = k;
