@@ -27,8 +27,8 @@ constexpr auto kTick = milliseconds{1000};
 constexpr int kAcceptsPerTurn = 64;
 constexpr auto kRefusalTime = milliseconds{1000};  // for a peer to read why it is refused
 constexpr std::uint64_t kLeastArrival = 512;       // bytes that have been read before we could look
-// An estimate counts what lies unread again whenever more comes, so a busy server sees a few times of what was sent:
-// of the 64 KiB that HTTP/2 lets a client send before the server reads.
+// An estimate may count what lies unread again when more comes, so a busy server sees a few times of what was sent: of
+// the 64 KiB that HTTP/2 lets a client send before the server reads.
 constexpr double kNamelessBurst = 4 * TokenBucket::kBurst;
 
 }  // namespace
@@ -267,7 +267,11 @@ void AcceptLoop::look_at(int fd) {
 // The peer is not told why: every other connection without a name would be told, too.
 void AcceptLoop::look_at_nameless(AcceptedConnection& connection) {
   const int fd = connection.socket.get();
-  connection.estimated += std::max(unread_bytes(fd), kLeastArrival);
+  // More than last time: perhaps nothing was read since, and what lies there more is new. Otherwise something was read,
+  // and all that lies there may be new.
+  const auto unread = unread_bytes(fd);
+  const auto before = std::exchange(connection.unread, unread);
+  connection.estimated += std::max(unread > before ? unread - before : unread, kLeastArrival);
   const auto verdict = connection.bucket.count(connection.estimated, Clock::now());
   if (verdict == TokenBucket::Verdict::absurd) end_unread(fd);
   if (verdict != TokenBucket::Verdict::fine && !connection.ends_at) connection.ends_at = Clock::now() + kRefusalTime;

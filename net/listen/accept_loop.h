@@ -56,9 +56,8 @@ class AcceptLoop {
   // of its calls is authenticated, and later while it has unauthenticated ones as well. Each call of
   // unauthenticated_began() is followed by one of unauthenticated_ended(); `is_authenticated`: the call has become
   // authenticated. Thread-safe.
-  // Peers on unix sockets have no names, and the system does not count: when bytes come,
-  // those that lie there are taken for new, which is too many rather than too few, and a connection that exceeds its
-  // bucket is ended a second later. When a call there becomes authenticated it may be on any of these connections: none
+  // Peers on unix sockets have no names, and the system does not count: when bytes come, those that lie there are taken
+  // for new unless there are only more than before, and a connection that exceeds its bucket is ended a second later. When a call there becomes authenticated it may be on any of these connections: none
   // of them is counted any more, or ended for what was counted before.
   void unauthenticated_began(const std::string& peer);
   void unauthenticated_ended(const std::string& peer, bool is_authenticated);
@@ -75,7 +74,8 @@ class AcceptLoop {
     bool is_authenticated = false;
     bool is_watched = true;
     bool is_named = true;
-    std::uint64_t estimated = 0;      // bytes, of one without a name
+    std::uint64_t estimated = 0;      // bytes, of one without a name,
+    std::uint64_t unread = 0;         // and what lay there when they were last looked at
     std::uint64_t taken = 0;          // bytes of ours, when we last looked,
     std::uint64_t received_then = 0;  // and bytes of the peer's when that last changed
     std::optional<Clock::time_point> ends_at;

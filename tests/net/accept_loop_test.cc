@@ -63,13 +63,21 @@ class UnixAcceptLoop : public testing::Test {
     EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     return socket;
   }
-  // Each time all that lies there unread is counted again: 840 KB in all, more than a connection may send that is not
-  // authenticated, and less than what ends it at once.
-  static void send_too_much(const net::UniqueFd& client) {
-    const std::vector<std::byte> bytes(4 << 10);
-    for (int i = 0; i < 20; ++i) {
+  // 720 KB: more than a connection may send that is not authenticated, and less than what ends it at once.
+  void send_too_much(const net::UniqueFd& client) {
+    const std::vector<std::byte> bytes(60 << 10);
+    for (int i = 0; i < 12; ++i) {
       ASSERT_EQ(::send(client.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
-      std::this_thread::sleep_for(5ms);
+      std::this_thread::sleep_for(10ms);  // so that the loop sees each
+      read_all();
+    }
+  }
+  void read_all() {
+    const std::lock_guard lock{mutex_};
+    std::vector<std::byte> bytes(64 << 10);
+    for (const auto& socket : accepted_) {
+      while (::recv(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
+      }
     }
   }
   static bool is_open(const net::UniqueFd& client) { return ::send(client.get(), "x", 1, MSG_NOSIGNAL) == 1; }
@@ -84,6 +92,17 @@ TEST_F(UnixAcceptLoop, EndsAConnectionThatSendsTooMuchBeforeItIsAuthenticated) {
   const auto client = connect();
   ASSERT_NO_FATAL_FAILURE(send_too_much(client));
   EXPECT_TRUE(eventually([&] { return !is_open(client); }, kPatience));
+}
+
+TEST_F(UnixAcceptLoop, CountsOnceWhatTheServerHasNotReadYet) {
+  const auto client = connect();
+  const std::string bytes(1000, 'x');
+  for (int i = 0; i < 60; ++i) {  // counted again each time, these were 1.8 MB
+    ASSERT_EQ(::send(client.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
+    std::this_thread::sleep_for(1ms);
+  }
+  std::this_thread::sleep_for(2500ms);  // it would be ended a second later, at a tick
+  EXPECT_TRUE(is_open(client));
 }
 
 // As a client does that sends at once, on a machine that is busy.
