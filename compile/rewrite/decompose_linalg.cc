@@ -5,8 +5,6 @@
 
 namespace burn::compile::decomposition {
 
-using ir::DType;
-
 // The product of the pivots, in double where the device has it: what they grow to on the way need not fit a float.
 Results compose(Composer& to, const ir::Det&, Operands in) {
   const auto x = to.type_of(in[0]);

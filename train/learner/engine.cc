@@ -148,8 +148,8 @@ StopReason Engine::train() {
 StopReason Engine::train_epochs() {
   if (has_enough()) return StopReason::stopped_early;  // a resumed one that had stopped
   if (is_at_max_steps()) {
-    tell(fmt::format("nothing is left to train: max_steps is {}, and the checkpoint is of step {}", *options_.max_steps,
-                     update_.steps()));
+    tell(fmt::format("nothing is left to train: max_steps is {}, and the checkpoint is of step {}",
+                     options_.max_steps.value_or(0), update_.steps()));
     return StopReason::completed;
   }
   if (options_.resume && epoch_ > options_.epochs) {

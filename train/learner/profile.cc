@@ -1,6 +1,7 @@
 #include "train/learner/profile.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@ namespace {
 constexpr std::array<std::string_view, kPhases> kNames = {
     "waiting for data", "recording and sending", "waiting for the device", "validation", "checkpoints", "other"};
 
-int percent(double part, double whole) { return whole > 0 ? static_cast<int>(100 * part / whole + 0.5) : 0; }
+int percent(double part, double whole) { return whole > 0 ? static_cast<int>(std::lround(100 * part / whole)) : 0; }
 
 }  // namespace
 
