@@ -40,6 +40,7 @@ Value apply_view(const Value& x, const View& view) {
       return client::expand(x, ir::Dims{view.numbers}, kSite);
     case View::Kind::slice: {
       std::vector<client::Range> ranges;
+      ranges.reserve(view.ranges.size());
       for (const auto& r : view.ranges) ranges.push_back({r.at(0), r.at(1), r.size() > 2 ? r[2] : 1});
       return client::slice(x, ranges, kSite);
     }
