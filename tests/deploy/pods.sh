@@ -115,15 +115,16 @@ roll() {
     eventually 60 answers "$k" readinessProbe
   done
 }
-train "$new" --epochs 3 || die "a training of 3 epochs: $(tail -5 "$work/guide")"
-undisturbed=$(grep '^epoch 3\|^test accuracy' "$work/guide")
+epochs=10  # so that it lasts longer than the restart of one worker, also on a machine without other work
+train "$new" --epochs "$epochs" || die "a training of $epochs epochs: $(tail -5 "$work/guide")"
+undisturbed=$(grep "^epoch $epochs\|^test accuracy" "$work/guide")
 podman volume rm -f burn-test-pods >/dev/null 2>&1 || true
 (sleep 3; roll) & rolling=$!
 again=0
 while true; do
   status=0
   where=(-v burn-test-pods:/var/lib/burn)
-  train "$new" --epochs 3 --resume-if-any || status=$?
+  train "$new" --epochs "$epochs" --resume-if-any || status=$?
   where=(-w /tmp)
   if (( status != 75 )); then break; fi
   again=$(( again + 1 ))
@@ -132,8 +133,8 @@ done
 wait "$rolling" || die "the rolling restart"
 rolling=
 (( again > 0 )) || die "the rolling restart met no training"
-[[ $(grep '^epoch 3\|^test accuracy' "$work/guide") == "$undisturbed" ]] ||
-  die "undisturbed: $undisturbed; over a rolling restart: $(grep '^epoch 3\|^test accuracy' "$work/guide")"
+[[ $(grep "^epoch $epochs\\|^test accuracy" "$work/guide") == "$undisturbed" ]] ||
+  die "undisturbed: $undisturbed; over a rolling restart: $(grep "^epoch $epochs\\|^test accuracy" "$work/guide")"
 
 # --- a pod that is killed --------------------------------------------------------------------------------------------
 before=$(podman inspect --format '{{.State.Pid}}' "$(container 0)")
