@@ -57,8 +57,9 @@ class AcceptLoop {
   // unauthenticated_began() is followed by one of unauthenticated_ended(); `is_authenticated`: the call has become
   // authenticated. Thread-safe.
   // Peers on unix sockets have no names, and the system does not count: when bytes come, those that lie there are taken
-  // for new unless there are only more than before, and a connection that exceeds its bucket is ended a second later. When a call there becomes authenticated it may be on any of these connections: none
-  // of them is counted any more, or ended for what was counted before.
+  // for new unless there are only more than before, and a connection that exceeds its bucket is ended a second later.
+  // When a call there becomes authenticated it may be on any of these connections: none of them is counted any more, or
+  // ended for what was counted before.
   void unauthenticated_began(const std::string& peer);
   void unauthenticated_ended(const std::string& peer, bool is_authenticated);
 
