@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "client/autocast.h"
 #include "client/fail.h"
-#include "client/gradients.h"
+#include "client/ops/gradients.h"
 
 namespace burn {
 

@@ -12,7 +12,7 @@
 // bit for bit where the device computes a formula alike in two places.
 #pragma once
 
-#include "client/gradients.h"
+#include "client/ops/gradients.h"
 
 namespace burn {
 

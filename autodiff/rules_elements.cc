@@ -48,7 +48,7 @@ OperandGradients rule(const ir::Pointwise& op, const TapedOp& step) {
     BURN_GRADIENT(2, grad_c)                                       \
     break;                                                         \
   }
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

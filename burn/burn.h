@@ -11,7 +11,7 @@
 #include "client/batch_scope.h"
 #include "client/capture/capture.h"
 #include "client/device.h"
-#include "client/gradients.h"
+#include "client/ops/gradients.h"
 #include "client/tensor/functions.h"
 #include "client/tensor/linalg.h"
 #include "client/tensor/named.h"

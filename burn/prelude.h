@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "client/device.h"
-#include "client/gradients.h"
+#include "client/ops/gradients.h"
 #include "client/scalar.h"
 #include "client/tensor/named.h"
 #include "client/tensor/tensor.h"

@@ -18,7 +18,7 @@
 
 #include "client/value.h"
 #include "client/where.h"
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 namespace burn {
 

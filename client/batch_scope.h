@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 
 namespace burn {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 namespace burn {
 

@@ -1,7 +1,8 @@
 // The handle beneath every Tensor<D, K>: numbers that exist or are yet to be computed, and how they came about.
 //
 // A Value is immutable and cheap to copy (two counted pointers); Tensor adds the compile-time rank and kind. Safe to
-// pass between threads; one Value object belongs to one thread at a time, like any value.
+// pass between threads; one Value object belongs to one thread at a time, like any value. Defined in record/value.cc,
+// with what records it.
 #pragma once
 
 #include <atomic>

@@ -8,7 +8,7 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/burn")
 # What is for others to include: the framework, a worker inside a program, and what a backend is written with. The rest
 # of the tree is ours to change.
 file(GLOB for_backends RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
-  "backends/*.h" "compile/rewrite/*.h" "compile/fusion/*.h" "compile/plan/*.h" "ir/*.h")
+  "backends/*.h" "compile/rewrite/*.h" "compile/fusion/*.h" "compile/plan/*.h" "ir/*.h" "ir/semantics/*.h")
 set(public_headers
   burn/burn.h burn/prelude.h
   client/ops/formula.h client/record/recording.h nn/param_group.h nn/training.h store/safetensors.h

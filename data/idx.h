@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 
 namespace burn::data {
 

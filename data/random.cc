@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "ir/philox.h"
+#include "ir/semantics/philox.h"
 
 namespace burn::data {
 

@@ -135,7 +135,8 @@ std::string_view semantics_of(std::string_view op, std::string_view written) {
 std::string catalogue_markdown(std::string_view written) {
   std::string text =
       "# Ops\n\n"
-      "Generated from `ir/pointwise.def` and `ir/ops/` by the test `ir.Catalogue`, which writes this file anew where\n"
+      "Generated from `ir/ops/pointwise.def` and `ir/ops/` by the test `ir.Catalogue`, which writes this file anew "
+      "where\n"
       "`BURN_UPDATE_DOCS=1` is set. What stands from `**Semantics.**` to the end of a section is written by hand, and\n"
       "kept.\n\n"
       "## Pointwise\n\n"

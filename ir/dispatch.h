@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/half.h"
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 namespace burn::ir {
 
@@ -14,7 +14,7 @@ inline constexpr DType kDTypeOf = DType::f32;
 #define DT(name, text, type, bytes, kind) \
   template <>                             \
   inline constexpr DType kDTypeOf<type> = DType::name;
-#include "ir/dtype.def"
+#include "ir/types/dtype.def"
 #undef DT
 
 // Calls body.template operator()<T>() with the C++ type that stores `dtype`.
@@ -24,7 +24,7 @@ decltype(auto) dispatch(DType dtype, Body&& body) {
 #define DT(name, text, type, bytes, kind) \
   case DType::name:                       \
     return body.template operator()<type>();
-#include "ir/dtype.def"
+#include "ir/types/dtype.def"
 #undef DT
   }
   __builtin_unreachable();  // decoders reject numbers outside the enum

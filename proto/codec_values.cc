@@ -8,7 +8,7 @@
 
 namespace burn::proto {
 
-// The wire numbers the dtypes as ir/dtype.def does.
+// The wire numbers the dtypes as ir/types/dtype.def does.
 static_assert(v1::DType_ARRAYSIZE == ir::kDTypeCount);
 static_assert(v1::F64 == static_cast<int>(ir::DType::f64) && v1::BF16 == static_cast<int>(ir::DType::bf16));
 static_assert(v1::I64 == static_cast<int>(ir::DType::i64) && v1::U64 == static_cast<int>(ir::DType::u64));

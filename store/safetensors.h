@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 
 namespace burn::store {
 

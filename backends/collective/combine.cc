@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "ir/combine.h"
 #include "ir/dispatch.h"
+#include "ir/semantics/combine.h"
 
 namespace burn::backends {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <sys/uio.h>
 
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 
 namespace burn::backends {
 

@@ -6,7 +6,7 @@
 //   return x * sigmoid(x) + 0.5;
 //
 // A number becomes a constant of the program, in the dtype of the value beside it. Two tensors broadcast as in
-// pointwise(). Every one-argument function of ir/pointwise.def has its own name here.
+// pointwise(). Every one-argument function of ir/ops/pointwise.def has its own name here.
 #pragma once
 
 #include "client/autocast.h"
@@ -47,7 +47,7 @@ BURN_FORMULA_BINARY(bool_or, bool_or)
   inline Value name(const Value& x) { return pointwise(ir::PointwiseFn::name, x, current_site()); }
 #define P2(...)
 #define P3(...)
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

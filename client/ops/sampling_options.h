@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "ir/interpolate_mode.h"
+#include "ir/semantics/interpolate_mode.h"
 
 namespace burn {
 

@@ -17,7 +17,7 @@
 #include "base/status.h"
 #include "client/where.h"
 #include "ir/dispatch.h"
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 
 namespace burn {
 
@@ -30,7 +30,7 @@ struct Distribution;
 template <typename T>
 concept Element = false
 #define DT(name, text, type, bytes, kind) || std::same_as<T, type>
-#include "ir/dtype.def"
+#include "ir/types/dtype.def"
 #undef DT
     ;
 

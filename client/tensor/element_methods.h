@@ -47,7 +47,7 @@ class ElementMethods {
         client::pointwise(Fn::name, value(), other, at(where, #method))};                                              \
   }
 #define P3(...)  // mask_where and mask_fill in index_methods.h
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "ir/dtype.h"
-#include "ir/pointwise.h"
+#include "ir/ops/pointwise.h"
+#include "ir/types/dtype.h"
 
 namespace burn {
 

@@ -134,7 +134,7 @@ class NamedTensor : public detail::NamedDims<N, K>, public detail::NamedShape<N,
     return detail::with_names<N>(tensor_.method(other, where));                                           \
   }
 #define P3(...)
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

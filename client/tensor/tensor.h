@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/gradients.h"
+#include "client/ops/gradients.h"
 #include "client/ops/sampling.h"
 #include "client/tensor/axis_methods.h"
 #include "client/tensor/element_methods.h"

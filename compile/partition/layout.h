@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "ir/ops/axes.h"
 #include "ir/ops/moves.h"
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 
 namespace burn::compile::partition {
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "ir/combine.h"
 #include "ir/dispatch.h"
 #include "ir/node_errors.h"
 #include "ir/op_copy.h"
+#include "ir/semantics/combine.h"
 
 namespace burn::compile::partition {
 namespace {

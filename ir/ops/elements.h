@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "ir/ops/op_traits.h"
-#include "ir/pointwise.h"
+#include "ir/ops/pointwise.h"
 
 namespace burn::ir {
 
@@ -52,9 +52,9 @@ struct Iota {
 };
 
 // Counter-based random numbers (Philox4x32-10): an element is a function of (run seed, run offset + offset, its
-// position in the whole value) alone, so the same on every backend (ir/philox.h). What is drawn is the box of `shape`
-// that begins at `starts` in a value of shape `whole`: parts drawn apart are those of the whole. Both empty: all of it.
-// `offset` counts blocks of four numbers from the start of the program; every box takes those of its whole.
+// position in the whole value) alone, so the same on every backend (ir/semantics/philox.h). What is drawn is the box of
+// `shape` that begins at `starts` in a value of shape `whole`: parts drawn apart are those of the whole. Both empty:
+// all of it. `offset` counts blocks of four numbers from the start of the program; every box takes those of its whole.
 struct Random {
   RandomFn fn = RandomFn::uniform;
   DType dtype = DType::f32;  // f32 or f64; of bits: u64

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "ir/dtype.h"
-#include "ir/shape.h"
+#include "ir/types/dtype.h"
+#include "ir/types/shape.h"
 
 namespace burn::ir {
 

@@ -5,13 +5,13 @@
 #include <string_view>
 #include <tuple>
 
-#include "ir/interpolate_mode.h"
 #include "ir/ops/op_traits.h"
+#include "ir/semantics/interpolate_mode.h"
 
 namespace burn::ir {
 
 // The last `output_size.rank()` dims, one or two, resized: along each of them the sums that LineInterpolation says
-// (ir/interpolation.h).
+// (ir/semantics/interpolation.h).
 struct Interpolate {
   Dims output_size;
   InterpolateMode mode = InterpolateMode::nearest;

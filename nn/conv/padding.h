@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 #include "nn/module/config.h"
 
 namespace burn::nn {

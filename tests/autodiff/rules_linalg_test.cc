@@ -3,8 +3,8 @@
 #include <functional>
 #include <random>
 
-#include "client/gradients.h"
 #include "client/ops/factor.h"
+#include "client/ops/gradients.h"
 #include "client/ops/signal.h"
 #include "tests/autodiff/finite_differences.h"
 

@@ -1,5 +1,5 @@
-// What kernels share (ir/prelude.h, combine.h, convert.h, philox.h) and every formula of pointwise.def, compiled as
-// CUDA C++ for the architectures that we generate code for. Compiled only: that needs no GPU.
+// What kernels share (ir/semantics/prelude.h, combine.h, convert.h, philox.h) and every formula of pointwise.def,
+// compiled as CUDA C++ for the architectures that we generate code for. Compiled only: that needs no GPU.
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -9,12 +9,13 @@
 #include <gtest/gtest.h>
 #include <nvrtc.h>
 
-#include "ir/pointwise.h"
+#include "ir/ops/pointwise.h"
 
 namespace burn::ir {
 namespace {
 
-constexpr const char* kHeaders[] = {"ir/device.h", "ir/prelude.h", "ir/combine.h", "ir/convert.h", "ir/philox.h"};
+constexpr const char* kHeaders[] = {"ir/semantics/device.h", "ir/semantics/prelude.h", "ir/semantics/combine.h",
+                                    "ir/semantics/convert.h", "ir/semantics/philox.h"};
 
 std::string read_file(const std::string& path) {
   std::ostringstream text;

@@ -1,4 +1,4 @@
-#include "ir/philox.h"
+#include "ir/semantics/philox.h"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "ir/prelude.h"
+#include "ir/semantics/prelude.h"
 
 #include <cstdint>
 #include <limits>

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "ir/dispatch.h"
-#include "ir/philox.h"
-#include "ir/prelude.h"
+#include "ir/semantics/philox.h"
+#include "ir/semantics/prelude.h"
 #include "tests/reference/interpreter.h"
 
 namespace burn::ir::prelude {
@@ -25,7 +25,7 @@ namespace {
   auto value_of_##name(bool a, T b, T c) {      \
     return expression;                          \
   }
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3
@@ -91,7 +91,7 @@ void apply(ir::PointwiseFn fn, Operands in, Tensor& y) {
              ir::prelude::value_of_##name<T>(operand.template operator()<bool>(0), operand.template operator()<T>(1), \
                                              operand.template operator()<T>(2)));                                     \
     break;
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 
 namespace burn::reference {
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "client/batch_scope.h"
-#include "client/gradients.h"
+#include "client/ops/gradients.h"
 #include "client/tensor/untyped.h"
 #include "tools/conformance/case.h"
 #include "tools/conformance/ops.h"

@@ -16,7 +16,7 @@ void add_rows(OpTable& t){
   BURN_CALL(#method, x.method(like(x, c.x(1)))) \
   BURN_CALL(#method "_scalar", x.method(c.scalar("scalar")))
 #define P3(...)
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

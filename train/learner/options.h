@@ -11,7 +11,7 @@
 
 #include "autodiff/checkpointing.h"
 #include "client/where.h"
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 #include "train/checkpoint/checkpointer.h"
 #include "train/events/event_stream.h"
 #include "train/learner/callback.h"

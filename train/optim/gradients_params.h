@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "client/gradients.h"
+#include "client/ops/gradients.h"
 #include "nn/module/module.h"
 
 namespace burn::optim {

@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "backends/cpu/runtime/loops.h"
-#include "ir/convert.h"
 #include "ir/dispatch.h"
+#include "ir/semantics/convert.h"
 
 namespace burn::backends::cpu {
 namespace {

@@ -1,7 +1,7 @@
-// The ways of combining two elements (ir/combine.h), by their short names here.
+// The ways of combining two elements (ir/semantics/combine.h), by their short names here.
 #pragma once
 
-#include "ir/combine.h"
+#include "ir/semantics/combine.h"
 
 namespace burn::backends::cpu {
 

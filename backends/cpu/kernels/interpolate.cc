@@ -11,7 +11,7 @@
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/run.h"
 #include "backends/interrupt.h"
-#include "ir/interpolation.h"
+#include "ir/semantics/interpolation.h"
 
 #define BURN_ISA_FILE "backends/cpu/simd/resize_loops.h"
 #include "backends/cpu/simd/foreach.h"

@@ -5,7 +5,7 @@
 
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/interrupt.h"
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 
 namespace burn::backends::cpu {
 

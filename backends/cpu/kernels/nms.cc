@@ -7,7 +7,7 @@
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/run.h"
 #include "backends/interrupt.h"
-#include "ir/convert.h"
+#include "ir/semantics/convert.h"
 
 namespace burn::backends::cpu {
 namespace {

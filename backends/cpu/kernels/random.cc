@@ -6,8 +6,8 @@
 #include "backends/cpu/runtime/run.h"
 #include "backends/cpu/simd/philox.h"
 #include "ir/dispatch.h"
-#include "ir/philox.h"
 #include "ir/random_box.h"
+#include "ir/semantics/philox.h"
 
 namespace burn::backends::cpu {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "backends/cpu/runtime/memory.h"
 #include "compile/plan/views.h"
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 
 namespace burn::backends::cpu {
 

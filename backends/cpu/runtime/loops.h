@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "backends/cpu/runtime/parallel.h"
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 
 namespace burn::backends::cpu {
 

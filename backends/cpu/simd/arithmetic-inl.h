@@ -13,7 +13,7 @@
 
 #include <hwy/highway.h>
 
-#include "ir/pointwise.h"
+#include "ir/ops/pointwise.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "backends/cpu/simd/float_math-inl.h"
-#include "ir/pointwise.h"
+#include "ir/ops/pointwise.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {

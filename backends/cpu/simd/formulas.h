@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/half.h"
-#include "ir/prelude.h"
+#include "ir/semantics/prelude.h"
 
 namespace burn::ir::prelude {
 
@@ -28,7 +28,7 @@ namespace burn::ir::prelude {
       return expression;                                                \
     }                                                                   \
   };
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

@@ -35,8 +35,8 @@ Loop loop_of_form(const Found& found) {
     return nullptr;
 }
 
-// Calls found.operator()<VectorForm<fn>>() for a function of one operand whose forms (ir/pointwise.def) include kForm;
-// null for others.
+// Calls found.operator()<VectorForm<fn>>() for a function of one operand whose forms (ir/ops/pointwise.def) include
+// kForm; null for others.
 template <typename Loop, int kForm, typename Found>
 Loop loop_by_function(ir::PointwiseFn fn, const Found& found) {
   using namespace ir::forms;
@@ -46,7 +46,7 @@ Loop loop_by_function(ir::PointwiseFn fn, const Found& found) {
     return loop_of_form<Loop, ir::PointwiseFn::name, ((forms)&kForm) != 0>(found);
 #define P2(...)
 #define P3(...)
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

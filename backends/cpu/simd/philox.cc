@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "backends/cpu/simd/dispatch.h"
-#include "ir/philox.h"
+#include "ir/semantics/philox.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/simd/philox.cc"

@@ -114,7 +114,7 @@ RunLoop find_loop(ir::PointwiseFn fn, ir::DType dtype) {
 #define P3(name, method, kind, ...) \
   case ir::PointwiseFn::name:       \
     return pick_loop<3, ir::prelude::name##_row, ir::PointwiseClass::kind>(dtype);
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

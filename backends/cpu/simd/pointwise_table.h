@@ -6,7 +6,7 @@
 
 #include "base/half.h"
 #include "ir/dispatch.h"
-#include "ir/pointwise.h"
+#include "ir/ops/pointwise.h"
 
 namespace burn::backends::cpu {
 

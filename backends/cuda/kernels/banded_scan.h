@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/cuda/kernels/shapes.h"
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::cuda {
 

@@ -4,7 +4,7 @@
 // the smallest normal number of f32 may be 0. NVRTC only.
 #pragma once
 
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::cuda::coarse {
 

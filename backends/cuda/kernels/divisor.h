@@ -1,7 +1,7 @@
 // Quotients by a number that many are divided by. NVRTC only.
 #pragma once
 
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::cuda {
 

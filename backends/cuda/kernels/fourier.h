@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/cuda/kernels/index.h"
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::cuda {
 

@@ -1,7 +1,8 @@
-// How kernels walk strided values. Read by the C++ compiler, which fills these in, and by NVRTC (ir/device.h).
+// How kernels walk strided values. Read by the C++ compiler, which fills these in, and by NVRTC
+// (ir/semantics/device.h).
 #pragma once
 
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::cuda {
 

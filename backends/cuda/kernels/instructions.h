@@ -4,7 +4,7 @@
 
 #include "backends/cuda/kernels/coarse.h"
 #include "backends/cuda/kernels/number.h"
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::cuda {
 

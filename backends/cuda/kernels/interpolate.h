@@ -5,7 +5,7 @@
 #include "backends/cuda/kernels/places.h"
 #include "backends/cuda/kernels/shapes.h"
 #include "backends/cuda/kernels/types.h"
-#include "ir/interpolation.h"
+#include "ir/semantics/interpolation.h"
 
 namespace burn::cuda {
 

@@ -1,7 +1,7 @@
 // Where an element of [n, c, depth, height, width] is, from its number in row-major order. NVRTC only.
 #pragma once
 
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::cuda {
 

@@ -1,7 +1,7 @@
-// Elements of the random stream one at a time (ir/philox.h). NVRTC only.
+// Elements of the random stream one at a time (ir/semantics/philox.h). NVRTC only.
 #pragma once
 
-#include "ir/philox.h"
+#include "ir/semantics/philox.h"
 
 namespace burn::cuda {
 

@@ -2,7 +2,7 @@
 // side, read by NVRTC's.
 #pragma once
 
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::cuda {
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "backends/cuda/kernels/number.h"
-#include "ir/combine.h"
-#include "ir/convert.h"
-#include "ir/device.h"
-#include "ir/prelude.h"
+#include "ir/semantics/combine.h"
+#include "ir/semantics/convert.h"
+#include "ir/semantics/device.h"
+#include "ir/semantics/prelude.h"
 
 namespace burn::cuda {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "backends/cuda/libraries/cudnn_graph.h"
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 namespace burn::backends::cuda {
 

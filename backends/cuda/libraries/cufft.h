@@ -11,7 +11,7 @@
 
 #include "backends/cuda/driver/driver.h"
 #include "backends/cuda/driver/shared_library.h"
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 namespace burn::backends::cuda {
 

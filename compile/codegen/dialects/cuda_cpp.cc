@@ -114,7 +114,8 @@ std::string check_index(std::string_view index, std::string_view size, std::stri
 
 namespace {
 
-// A row of pointwise.def as a function of its own name. Formulas are written for the namespace of ir/prelude.h.
+// A row of pointwise.def as a function of its own name. Formulas are written for the namespace of
+// ir/semantics/prelude.h.
 std::string function(ir::PointwiseFn fn) {
   const auto& row = ir::row(fn);
   const bool is_bool = row.kind == ir::PointwiseClass::compare || row.kind == ir::PointwiseClass::test;

@@ -11,7 +11,7 @@
 
 #include "compile/codegen/dialects/kernel_source.h"
 #include "ir/ops.h"
-#include "ir/pointwise.h"
+#include "ir/ops/pointwise.h"
 
 namespace burn::compile {
 
@@ -21,7 +21,7 @@ namespace burn::compile {
 const char* storage_type(ir::DType dtype);
 const char* compute_type(ir::DType dtype);  // of what arithmetic on it happens in: "float" for the 16-bit floats
 
-// The name of a way to combine elements (ir/combine.h).
+// The name of a way to combine elements (ir/semantics/combine.h).
 constexpr const char* combine_type(ir::ReduceFn fn) {
   switch (fn) {
     case ir::ReduceFn::sum:

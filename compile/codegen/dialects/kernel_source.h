@@ -17,9 +17,9 @@ struct Kernel;  // codegen/kernel/kernel.h
 }
 
 // CUDA C++ with one kernel, `extern "C" __global__ void burn_kernel(...)`. It may include backends/cuda/kernels/*.h
-// and the headers that ir/device.h names. The text should not have in it what changes from call to call of the same
-// kind, such as extents: it is compiled once for every different text.
-// Or, for devices that take instructions: `kernel`, and a text that no other kernel has.
+// and the headers that ir/semantics/device.h names. The text should not have in it what changes from call to call of
+// the same kind, such as extents: it is compiled once for every different text. Or, for devices that take instructions:
+// `kernel`, and a text that no other kernel has.
 struct KernelSource {
   std::string text;
   std::shared_ptr<const kernel::Kernel> kernel = nullptr;

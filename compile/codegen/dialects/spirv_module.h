@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compile/codegen/dialects/spirv_numbers.h"
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 namespace burn::compile::spirv {
 

@@ -1,4 +1,4 @@
-// The ways of combining two elements that ir/combine.h has, over values.
+// The ways of combining two elements that ir/semantics/combine.h has, over values.
 #pragma once
 
 #include "compile/codegen/kernel/writer.h"

@@ -1,4 +1,4 @@
-// Conversions between dtypes, as ir/convert.h and base/half.h have them, over values.
+// Conversions between dtypes, as ir/semantics/convert.h and base/half.h have them, over values.
 #pragma once
 
 #include "compile/codegen/kernel/value.h"

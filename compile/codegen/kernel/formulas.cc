@@ -14,7 +14,7 @@ Value of_one(ir::PointwiseFn fn, Value x) {
     return value;  // NOLINT(misc-redundant-expression): x != x is true of NaN
 #define P2(...)
 #define P3(...)
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3
@@ -31,7 +31,7 @@ Value of_two(ir::PointwiseFn fn, Value a, Value b) {
   case ir::PointwiseFn::name:                                      \
     return value;
 #define P3(...)
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3
@@ -48,7 +48,7 @@ Value of_three(ir::PointwiseFn fn, Value a, Value b, Value c) {
 #define P3(name, method, kind, value, gradient_a, gradient_b, gradient_c, doc) \
   case ir::PointwiseFn::name:                                                  \
     return value;
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

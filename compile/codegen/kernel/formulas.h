@@ -1,10 +1,10 @@
-// The functions of ir/pointwise.def over values: the same rows that CPUs compile as C++.
+// The functions of ir/ops/pointwise.def over values: the same rows that CPUs compile as C++.
 #pragma once
 
 #include <span>
 
 #include "compile/codegen/kernel/value.h"
-#include "ir/pointwise.h"
+#include "ir/ops/pointwise.h"
 
 namespace burn::compile::kernel {
 

@@ -1,4 +1,5 @@
-// The functions of ir/prelude.h over values, under the same names: what rows of ir/pointwise.def call beyond operators.
+// The functions of ir/semantics/prelude.h over values, under the same names: what rows of ir/ops/pointwise.def call
+// beyond operators.
 #pragma once
 
 #include "compile/codegen/kernel/functions.h"

@@ -1,4 +1,4 @@
-// The random numbers of ir/philox.h over values.
+// The random numbers of ir/semantics/philox.h over values.
 #pragma once
 
 #include "compile/codegen/kernel/value.h"

@@ -1,5 +1,5 @@
-// Interpolation over one or two spatial dims (ir/interpolation.h): a thread for each result, which visits the elements
-// that it is made of, or, of gradients, the results that an element is part of.
+// Interpolation over one or two spatial dims (ir/semantics/interpolation.h): a thread for each result, which visits the
+// elements that it is made of, or, of gradients, the results that an element is part of.
 #include <functional>
 #include <numbers>
 
@@ -7,7 +7,7 @@
 #include "compile/codegen/kernels/lines.h"
 #include "compile/codegen/kernels/lower.h"
 #include "compile/codegen/kernels/tile.h"
-#include "ir/interpolation.h"
+#include "ir/semantics/interpolation.h"
 
 namespace burn::compile::kernels {
 namespace {

@@ -1,8 +1,8 @@
 // Conversion between numbers of arithmetic types, as ir::Cast means it. The 16-bit floats are converted by way of
-// float. Read by NVRTC, too (ir/device.h).
+// float. Read by NVRTC, too (ir/semantics/device.h).
 #pragma once
 
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::ir {
 

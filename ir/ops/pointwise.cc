@@ -1,4 +1,4 @@
-#include "ir/pointwise.h"
+#include "ir/ops/pointwise.h"
 
 #include <array>
 #include <unordered_map>
@@ -13,7 +13,7 @@ constexpr std::array kRows = {
   PointwiseRow{#name, #method, PointwiseClass::kind, 2, std::string_view(#grad_a) != "ZERO", #value, doc},
 #define P3(name, method, kind, value, grad_a, grad_b, grad_c, doc) \
   PointwiseRow{#name, #method, PointwiseClass::kind, 3, std::string_view(#grad_b) != "ZERO", #value, doc},
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

@@ -4,10 +4,10 @@
 // Element i of a Random op is lane i % 4 of block (run offset + op offset + i / 4), whatever computes it and in
 // whatever order: uniform_block and normal_block give the four elements of a block. Normals agree between backends up
 // to the rounding of their log, sin and cos; uniforms agree in every bit. Pure functions, which NVRTC reads, too
-// (ir/device.h).
+// (ir/semantics/device.h).
 #pragma once
 
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::ir {
 

@@ -11,7 +11,7 @@ enum class PointwiseFn : std::uint8_t {
 #define P1(name, ...) name,
 #define P2(name, ...) name,
 #define P3(name, ...) name,
-#include "ir/pointwise.def"
+#include "ir/ops/pointwise.def"
 #undef P1
 #undef P2
 #undef P3

@@ -10,7 +10,7 @@ namespace burn::ir {
 
 enum class DType : std::uint8_t {
 #define DT(name, text, type, bytes, kind) name,
-#include "ir/dtype.def"
+#include "ir/types/dtype.def"
 #undef DT
 };
 
@@ -18,7 +18,7 @@ enum class DTypeClass : std::uint8_t { floating, signed_integer, unsigned_intege
 
 inline constexpr int kDTypeCount = 0
 #define DT(name, text, type, bytes, kind) +1
-#include "ir/dtype.def"
+#include "ir/types/dtype.def"
 #undef DT
     ;
 
@@ -30,7 +30,7 @@ DTypeClass dtype_class(DType dtype);
 constexpr std::size_t size_of(DType dtype) {
   constexpr std::uint8_t kBytes[] = {
 #define DT(name, text, type, bytes, kind) bytes,
-#include "ir/dtype.def"
+#include "ir/types/dtype.def"
 #undef DT
   };
   return kBytes[static_cast<int>(dtype)];

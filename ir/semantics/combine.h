@@ -1,8 +1,8 @@
 // The ways of combining two elements that reductions, scans and scatters share, with what each begins from.
-// Read by NVRTC, too (ir/device.h).
+// Read by NVRTC, too (ir/semantics/device.h).
 #pragma once
 
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::ir {
 

@@ -1,9 +1,9 @@
 // The functions that the formulas of pointwise.def use beyond the operators, for C++ arithmetic types: one meaning for
-// each, shared by the CPU backend, kernels generated for GPUs (NVRTC reads this file: ir/device.h), constant folding
-// and the reference in the tests. Formulas are expanded inside this namespace.
+// each, shared by the CPU backend, kernels generated for GPUs (NVRTC reads this file: ir/semantics/device.h), constant
+// folding and the reference in the tests. Formulas are expanded inside this namespace.
 #pragma once
 
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::ir::prelude {
 

@@ -1,4 +1,4 @@
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 #include <array>
 
@@ -7,7 +7,7 @@ namespace burn::ir {
 std::string_view name(DType dtype) {
   static constexpr std::array<std::string_view, kDTypeCount> kNames = {
 #define DT(name, text, type, bytes, kind) text,
-#include "ir/dtype.def"
+#include "ir/types/dtype.def"
 #undef DT
   };
   return kNames[static_cast<std::size_t>(dtype)];
@@ -23,7 +23,7 @@ std::optional<DType> parse_dtype(std::string_view text) {
 DTypeClass dtype_class(DType dtype) {
   static constexpr std::array<DTypeClass, kDTypeCount> kClasses = {
 #define DT(name, text, type, bytes, kind) DTypeClass::kind,
-#include "ir/dtype.def"
+#include "ir/types/dtype.def"
 #undef DT
   };
   return kClasses[static_cast<std::size_t>(dtype)];

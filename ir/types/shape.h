@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 namespace burn::ir {
 

@@ -1,4 +1,4 @@
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 
 #include <algorithm>
 

@@ -1,7 +1,8 @@
-// How images are interpolated. Apart from how that is done (ir/interpolation.h), for headers that many include.
+// How images are interpolated. Apart from how that is done (ir/semantics/interpolation.h), for headers that many
+// include.
 #pragma once
 
-#include "ir/device.h"
+#include "ir/semantics/device.h"
 
 namespace burn::ir {
 

@@ -1,8 +1,8 @@
 // Which elements of a line an interpolated element is made of, and with which weights: one meaning for the CPU's tables
-// and for the kernels of GPUs (NVRTC reads this file: ir/device.h).
+// and for the kernels of GPUs (NVRTC reads this file: ir/semantics/device.h).
 #pragma once
 
-#include "ir/interpolate_mode.h"
+#include "ir/semantics/interpolate_mode.h"
 
 namespace burn::ir {
 
