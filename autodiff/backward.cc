@@ -17,35 +17,6 @@
 
 namespace burn {
 
-std::optional<client::Value> Gradients::get(const client::Value& leaf) const {
-  if (!leaf.is_tracked()) return std::nullopt;
-  const auto serial = leaf.tape()->serial;
-  if (const auto found = by_serial_.find(serial); found != by_serial_.end()) return found->second;
-  const auto sparse = sparse_by_serial_.find(serial);
-  return sparse == sparse_by_serial_.end() ? std::nullopt : std::optional{client::to_dense(sparse->second, {})};
-}
-
-std::optional<client::Value> Gradients::remove(const client::Value& leaf) {
-  auto result = get(leaf);
-  if (result) {
-    by_serial_.erase(leaf.tape()->serial);
-    sparse_by_serial_.erase(leaf.tape()->serial);
-  }
-  return result;
-}
-
-void Gradients::replace(const client::Value& leaf, client::Value gradient) {
-  if (!leaf.is_tracked()) return;
-  sparse_by_serial_.erase(leaf.tape()->serial);
-  put(leaf.tape()->serial, std::move(gradient));
-}
-
-std::optional<client::SparseGradient> Gradients::remove_sparse(const client::Value& leaf) {
-  if (!leaf.is_tracked()) return std::nullopt;
-  auto node = sparse_by_serial_.extract(leaf.tape()->serial);
-  return node.empty() ? std::nullopt : std::optional{std::move(node.mapped())};
-}
-
 namespace client {
 namespace {
 
@@ -155,6 +126,124 @@ GradientCheckpointingStrategy strategy_of(const autodiff::NodeTable& table) {
   return said == 0 ? GradientCheckpointing::strategy() : static_cast<Strategy>(said - 1);
 }
 
+// One walk from a value back to the leaves it depends on. Nodes are visited results before operands, so all that flows
+// to a node has arrived when it is visited.
+class BackwardPass {
+ public:
+  // Errors (thrown): a graph that an earlier backward freed.
+  BackwardPass(const Value& loss, bool create_graph, const ir::CallSite& site)
+      : create_graph_(create_graph),
+        order_(in_reverse_order(loss.tape().get(), table_, site)),
+        pending_(table_.result_count()),
+        shared_(table_.result_count()) {
+    if (create_graph_) return;
+    if (strategy_of(table_) == GradientCheckpointingStrategy::balanced) {
+      std::vector<TapeNode*> nodes(order_.size());
+      std::ranges::transform(order_, nodes.rbegin(), [&](std::uint32_t number) { return table_.node(number); });
+      checkpoints_.emplace(nodes);
+      return;  // checkpoints, as passes of a higher order, want a gradient of each product by itself
+    }
+    for (std::size_t i = 0; i < table_.size(); ++i) {
+      const TapeNode& node = *table_.node(i);
+      if (autodiff::SharedFactors::is_small_product(node)) shared_.count(table_.result_of(node.operands[1]));
+    }
+  }
+
+  // To be called once, with the gradient of the value that the pass was made of.
+  Gradients run(const Value& loss, const Value& gradient) {
+    pending_[table_.result_of(loss)] = create_graph_ ? gradient : gradient.inner();
+    for (const auto number : order_) visit(number);
+    return std::move(result_);
+  }
+
+  // Frees what was recorded for gradients.
+  void free_graph() {
+    std::vector<Value> operands;  // they own the nodes before them: held until all are emptied
+    operands.reserve(table_.operand_count());
+    for (std::size_t i = 0; i < table_.size(); ++i) {
+      TapeNode* node = table_.node(i);
+      if (node->is_leaf) continue;
+      node->is_consumed = true;
+      node->results.clear();
+      for (Value& operand : node->operands) operands.push_back(std::move(operand));
+      node->operands.clear();
+    }
+  }
+
+ private:
+  void visit(std::uint32_t number) {
+    TapeNode& node = *table_.node(number);
+    if (checkpoints_) checkpoints_->forget(&node);
+    const auto arrived = collect(number);
+    // None does where the way leads through operands that no gradient flows to.
+    if (std::ranges::none_of(arrived, [](const Value& g) { return g.has_value(); })) return;
+    if (node.is_leaf)
+      result_.put(node.serial, std::move(arrived[0]));
+    else if (!keep_part(node, arrived[0]))
+      pass_on(node, arrived);
+  }
+
+  // The gradients of the node's results, of which some may be empty. A leaf's sparse one goes to the result, unless
+  // there is a dense one to add it to.
+  std::span<Value> collect(std::uint32_t number) {
+    const TapeNode& node = *table_.node(number);
+    const auto first = table_.first_result(number);
+    const std::span arrived(pending_.data() + first, node.is_leaf ? 1 : node.results.size());
+    for (std::size_t k = 0; k < arrived.size(); ++k) {
+      const auto value = first + static_cast<std::uint32_t>(k);
+      if (auto whole = pieces_.take(value); whole.has_value()) add_to(arrived[k], std::move(whole), node.site);
+      if (auto whole = shared_.take(value); whole.has_value()) add_to(arrived[k], std::move(whole), node.site);
+    }
+    if (auto rows = node.is_leaf ? sparse_.take(first, node.site) : std::nullopt) {
+      if (arrived[0].has_value())
+        arrived[0] = add_rows(arrived[0], *rows, node.site);
+      else
+        result_.put(node.serial, *std::move(rows));
+    }
+    return arrived;
+  }
+
+  // Whether the gradient `g` of the node's result is a part of its operand's that waits for the other parts.
+  bool keep_part(const TapeNode& node, Value& g) {
+    if (is_piece(node)) {
+      const auto& x = node.operands[0];
+      pieces_.add(table_.result_of(x), x.shape(), std::get<ir::Slice>(node.op), std::move(g), node.site);
+      return true;
+    }
+    if (create_graph_ || !SparseParts::takes(node)) return false;
+    sparse_.add(table_.result_of(node.operands[0]), gradient_of_table(node, g));
+    g = {};
+    return true;
+  }
+
+  // Adds to the gradients of the node's operands.
+  void pass_on(TapeNode& node, std::span<Value> arrived) {
+    int waits = -1;
+    if (autodiff::SharedFactors::is_small_product(node)) {
+      if (const auto factor = table_.result_of(node.operands[1]); shared_.is_shared(factor)) {
+        shared_.add(factor, node.operands[0].inner(), arrived[0], node.site);
+        waits = 1;
+      }
+    }
+    auto gradients = step_back(node, arrived, create_graph_, checkpoints_ ? &*checkpoints_ : nullptr, waits);
+    for (Value& g : arrived) g = {};
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      if (!gradients[i]) continue;
+      add_to(pending_[table_.result_of(node.operands[i])], *std::move(gradients[i]), node.site);
+    }
+  }
+
+  const bool create_graph_;
+  autodiff::NodeTable table_;
+  const std::vector<std::uint32_t> order_;
+  std::vector<Value> pending_;  // gradients so far, by the results' numbers
+  autodiff::SharedFactors shared_;
+  autodiff::Pieces pieces_;
+  SparseParts sparse_;
+  std::optional<autodiff::Checkpoints> checkpoints_;
+  Gradients result_;
+};
+
 }  // namespace
 
 void set_checkpointing(const Value& value, GradientCheckpointingStrategy strategy, const ir::CallSite& site) {
@@ -187,84 +276,9 @@ Gradients backward(const Value& loss, const Value& gradient, const BackwardOptio
     fail("backward: the gradient is " + ir::to_string(gradient.type()) + ", the tensor " + ir::to_string(loss.type()),
          site);
   }
-  autodiff::NodeTable table;
-  const auto order = in_reverse_order(loss.tape().get(), table, site);
-  std::vector<Value> pending(table.result_count());  // by the results' numbers
-  pending[table.result_of(loss)] = options.create_graph ? gradient : gradient.inner();
-  Gradients result;
-  autodiff::Pieces pieces;
-  SparseParts sparse;
-  autodiff::SharedFactors shared(table.result_count());
-  std::optional<autodiff::Checkpoints> checkpoints;
-  if (strategy_of(table) == GradientCheckpointingStrategy::balanced && !options.create_graph) {
-    std::vector<TapeNode*> nodes(order.size());
-    std::ranges::transform(order, nodes.rbegin(), [&](std::uint32_t number) { return table.node(number); });
-    checkpoints.emplace(nodes);
-  }
-  // Checkpoints and passes of a higher order want a gradient of each product by itself.
-  for (std::size_t i = 0; i < table.size() && !checkpoints && !options.create_graph; ++i) {
-    const TapeNode& node = *table.node(i);
-    if (autodiff::SharedFactors::is_small_product(node)) shared.count(table.result_of(node.operands[1]));
-  }
-  for (const auto number : order) {
-    TapeNode* node = table.node(number);
-    if (checkpoints) checkpoints->forget(node);
-    const auto first = table.first_result(number);
-    const std::span arrived(pending.data() + first, node->is_leaf ? 1 : node->results.size());
-    for (std::size_t k = 0; k < arrived.size(); ++k) {
-      const auto value = first + static_cast<std::uint32_t>(k);
-      if (auto whole = pieces.take(value); whole.has_value()) add_to(arrived[k], std::move(whole), node->site);
-      if (auto whole = shared.take(value); whole.has_value()) add_to(arrived[k], std::move(whole), node->site);
-    }
-    if (auto rows = node->is_leaf ? sparse.take(first, node->site) : std::nullopt) {
-      if (arrived[0].has_value())
-        arrived[0] = add_rows(arrived[0], *rows, node->site);
-      else
-        result.put(node->serial, *std::move(rows));
-    }
-    // None does where the way leads through operands that no gradient flows to.
-    if (std::ranges::none_of(arrived, [](const Value& g) { return g.has_value(); })) continue;
-    if (node->is_leaf) {
-      result.put(node->serial, std::move(arrived[0]));
-      continue;
-    }
-    if (is_piece(*node)) {
-      const auto& x = node->operands[0];
-      pieces.add(table.result_of(x), x.shape(), std::get<ir::Slice>(node->op), std::move(arrived[0]), node->site);
-      continue;
-    }
-    if (SparseParts::takes(*node) && !options.create_graph) {
-      sparse.add(table.result_of(node->operands[0]), gradient_of_table(*node, arrived[0]));
-      arrived[0] = {};
-      continue;
-    }
-    int waits = -1;
-    if (autodiff::SharedFactors::is_small_product(*node)) {
-      if (const auto factor = table.result_of(node->operands[1]); shared.is_shared(factor)) {
-        shared.add(factor, node->operands[0].inner(), arrived[0], node->site);
-        waits = 1;
-      }
-    }
-    auto gradients = step_back(*node, arrived, options.create_graph, checkpoints ? &*checkpoints : nullptr, waits);
-    for (Value& g : arrived) g = {};
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-      if (!gradients[i]) continue;
-      add_to(pending[table.result_of(node->operands[i])], *std::move(gradients[i]), node->site);
-    }
-  }
-  if (!options.retain_graph && !options.create_graph) {
-    // Operands own the nodes before them; hold those until all are emptied.
-    std::vector<Value> operands;
-    operands.reserve(table.operand_count());
-    for (std::size_t i = 0; i < table.size(); ++i) {
-      TapeNode* node = table.node(i);
-      if (node->is_leaf) continue;
-      node->is_consumed = true;
-      node->results.clear();
-      for (Value& operand : node->operands) operands.push_back(std::move(operand));
-      node->operands.clear();
-    }
-  }
+  BackwardPass pass{loss, options.create_graph, site};
+  auto result = pass.run(loss, gradient);
+  if (!options.retain_graph && !options.create_graph) pass.free_graph();
   return result;
 }
 
