@@ -81,10 +81,14 @@ class ModuleOptimizer : private client::CaptureHost {
   }
 
  private:
+  class StepRecording;
+
   // The record without the tensors, each of which `body` is called with.
   Record record_without_tensors(const nn::ModuleWalk& module,
                                 const std::function<void(std::string name, const client::Value&)>& body) const;
   void list_captured(client::CaptureState& state);
+  // What is remembered of a parameter goes where the parameter is.
+  static void follow(std::vector<client::Value>& tensors, const std::shared_ptr<client::DeviceState>& device);
   std::vector<double> captured_numbers(std::uint64_t key, double lr) const override;
   void captured_advance(std::span<const std::uint64_t> keys) override;
   static std::optional<TensorState> state_of(const std::string& path, const Slot& slot, const Record& record,
