@@ -72,117 +72,154 @@ int vectors_per_thread(const DeviceFacts& device, const GroupPlan& plan) {
   return std::min(reads == 1 ? kMaxVectors : kMaxVectors / 2, kMaxElements / width);
 }
 
-Status emit_elements(Emitter& emit, const GroupPlan& plan) {
-  const auto& program = plan.program();
-  const std::int64_t elements = ir::num_elements(plan.group().domain);
-  if (elements == 0) return {};
-  const auto walk = plan.element_walk();
-  const auto views = plan.full_views();
-  const bool is_linear = walk.is_linear();
-  const int width = vector_width(walk, views, 8);
-  const std::int64_t vectors = (elements + width - 1) / width;
-  const int steps = vectors_per_thread(emit.target().facts(), plan);
-  GroupPrinter printer(plan);
+namespace {
 
-  std::string loads, stores, before, after, early;
-  const auto last = static_cast<std::size_t>(walk.rank() - 1);
-  for (std::size_t k = 0; k < plan.reads().size(); ++k) {
-    const auto& read = plan.reads()[k];
-    if (read.kind != GroupOperand::Kind::full) continue;
-    const auto dtype = program.type_of(read.ref).dtype;
+// The text of a kernel whose threads compute a vector of elements each, or `steps` vectors that lie a block's threads
+// apart.
+class ElementKernel {
+ public:
+  ElementKernel(const DeviceFacts& device, const GroupPlan& plan)
+      : plan_(plan),
+        walk_(plan.element_walk()),
+        is_linear_(walk_.is_linear()),
+        elements_(ir::num_elements(plan.group().domain)),
+        width_(vector_width(walk_, plan.full_views(), 8)),
+        steps_(vectors_per_thread(device, plan)),
+        printer_(plan) {}
+
+  // Prints the kernel. To be called once; what it wants of its launch is known afterwards.
+  BlockKernel print() {
+    for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
+      if (plan_.reads()[k].kind == GroupOperand::Kind::full) add_read(k);
+    }
+    for (std::size_t k = 0; k < plan_.writes().size(); ++k) add_write(k);
+    const auto scalars = scalar_reads(printer_);
+    const auto coarse = coarse_elements(plan_);
+    for (const auto& member : plan_.group().members)
+      formulas_ += printer_.statement(member, "position", coarse.contains(member.node));
+    printer_.parameter("std::int64_t", "count", Argument(elements_));
+    if (!is_linear_) printer_.parameter(cuda_cpp::walk_type(plan_.full_count()), "walk", walk_argument(walk_));
+
+    std::string text = begin();
+    // What is left of a linear walk's last vectors goes element by element.
+    if (width_ > 1 && is_linear_)
+      text += last_elements(width_, steps_, scalars, element_by_itself(printer_, formulas_));
+    text += early_ + scalars;  // by the time that the scalars are there, the vectors are on their way
+    text += steps_ > 1 ? loop_over_vectors() : vector();
+    auto functions = printer_.functions();
+    return {std::move(functions), printer_.take_parameters(), std::move(text)};
+  }
+
+  std::int64_t blocks() const {
+    const std::int64_t vectors = (elements_ + width_ - 1) / width_, of_block = std::int64_t{256} * steps_;
+    return (vectors + of_block - 1) / of_block;
+  }
+  std::vector<Argument> take_arguments() { return printer_.take_arguments(); }
+
+ private:
+  // Where the thread's vector begins in the k-th operand of the walk.
+  std::string at(int full_index) const {
+    return is_linear_ ? std::string("first") : fmt::format("at.at[{}]", full_index);
+  }
+
+  void add_read(std::size_t k) {
+    const auto& read = plan_.reads()[k];
+    const auto dtype = plan_.program().type_of(read.ref).dtype;
     const char* type = storage_type(dtype);
-    if (!read.counts)
-      printer.parameter(fmt::format("const {}*", type), fmt::format("p{}", k), Argument(read.view));
-    else
-      printer.parameter("std::int64_t", fmt::format("i{}", k), Argument(read.view.address.offset));
-    const auto at = is_linear ? std::string("first") : fmt::format("at.at[{}]", read.full_index);
-    const auto full = static_cast<std::size_t>(read.full_index);
-    const bool repeats = walk.strides[full][last] == 0;
-    const bool packs = width > 1 && !repeats;
+    const auto repeats = walk_.strides[static_cast<std::size_t>(read.full_index)].back() == 0;
+    const bool packs = width_ > 1 && !repeats;
     if (read.counts) {
-      loads += counted_read(printer, k, fmt::format("i{} + {}", k, at), packs ? "j" : "0");
-      continue;
+      printer_.parameter("std::int64_t", fmt::format("i{}", k), Argument(read.view.address.offset));
+      loads_ += counted_read(printer_, k, fmt::format("i{} + {}", k, at(read.full_index)), packs ? "j" : "0");
+      return;
     }
-    if (steps > 1) {
-      early += fmt::format(
+    printer_.parameter(fmt::format("const {}*", type), fmt::format("p{}", k), Argument(read.view));
+    if (steps_ > 1) {
+      early_ += fmt::format(
           "  {1} e{0}[{2}];\n{3}  for (int step = 0; step < {2}; ++step)\n    e{0}[step] = {4};\n", k,
-          cuda_cpp::pack_type(type, width), steps, cuda_cpp::kUnroll,
-          cuda_cpp::load_pack(type, width, fmt::format("p{}", k), fmt::format("(begin + step * 256) * {}", width)));
-      before += fmt::format("const auto l{0} = e{0}[step];\n", k);
+          cuda_cpp::pack_type(type, width_), steps_, cuda_cpp::kUnroll,
+          cuda_cpp::load_pack(type, width_, fmt::format("p{}", k), fmt::format("(begin + step * 256) * {}", width_)));
+      before_ += fmt::format("const auto l{0} = e{0}[step];\n", k);
+    } else if (packs) {
+      before_ += fmt::format("const auto l{} = {};\n", k,
+                             cuda_cpp::load_pack(type, width_, fmt::format("p{}", k), at(read.full_index)));
     } else {
-      before +=
-          packs ? fmt::format("const auto l{} = {};\n", k, cuda_cpp::load_pack(type, width, fmt::format("p{}", k), at))
-                : fmt::format("const auto l{0} = p{0}[{1}];\n", k, at);
+      before_ += fmt::format("const auto l{0} = p{0}[{1}];\n", k, at(read.full_index));
     }
-    loads += fmt::format("const {} x{} = {};\n", compute_type(dtype), k,
-                         cuda_cpp::to_compute(type, fmt::format("l{}{}", k, packs ? ".lanes[j]" : "")));
+    loads_ += fmt::format("const {} x{} = {};\n", compute_type(dtype), k,
+                          cuda_cpp::to_compute(type, fmt::format("l{}{}", k, packs ? ".lanes[j]" : "")));
   }
-  for (std::size_t k = 0; k < plan.writes().size(); ++k) {
-    const auto& write = plan.writes()[k];
-    const auto dtype = program.type_of(write.ref).dtype;
-    const char* type = storage_type(dtype);
-    printer.parameter(fmt::format("{}*", type), fmt::format("q{}", k), Argument(write.view));
-    const auto at = is_linear ? std::string("first") : fmt::format("at.at[{}]", write.full_index);
-    if (width > 1) {
-      before += fmt::format("{} s{};\n", cuda_cpp::pack_type(type, width), k);
-      stores += fmt::format("s{}.lanes[j] = {};\n", k, cuda_cpp::to_storage(type, printer.name(write.ref)));
-      after += cuda_cpp::store_pack(type, width, fmt::format("q{}", k), at, fmt::format("s{}", k));
+
+  void add_write(std::size_t k) {
+    const auto& write = plan_.writes()[k];
+    const char* type = storage_type(plan_.program().type_of(write.ref).dtype);
+    printer_.parameter(fmt::format("{}*", type), fmt::format("q{}", k), Argument(write.view));
+    const auto value = cuda_cpp::to_storage(type, printer_.name(write.ref));
+    if (width_ == 1) {
+      stores_ += fmt::format("q{}[{}] = {};\n", k, at(write.full_index), value);
+      return;
+    }
+    before_ += fmt::format("{} s{};\n", cuda_cpp::pack_type(type, width_), k);
+    stores_ += fmt::format("s{}.lanes[j] = {};\n", k, value);
+    after_ += cuda_cpp::store_pack(type, width_, fmt::format("q{}", k), at(write.full_index), fmt::format("s{}", k));
+  }
+
+  // Which elements the thread computes; those beyond the last end it.
+  std::string begin() const {
+    if (steps_ > 1) {
+      return fmt::format("  const std::uint64_t begin = std::uint64_t{{block}} * {} + {};\n", 256 * steps_,
+                         cuda_cpp::kThread) +
+             fmt::format("  if (begin * {} >= count) return;\n", width_);
+    }
+    return fmt::format("  const std::uint64_t vector = std::uint64_t{{block}} * 256 + {};\n", cuda_cpp::kThread) +
+           fmt::format("  const std::int64_t first = vector * {};\n  if (first >= count) return;\n", width_);
+  }
+
+  std::string loop_over_vectors() const {
+    return cuda_cpp::kUnroll + fmt::format("  for (int step = 0; step < {}; ++step) {{\n", steps_) +
+           fmt::format(
+               "  const std::uint64_t vector = begin + step * 256;\n  const std::int64_t first = vector * {};\n",
+               width_) +
+           vector() + "  }\n";
+  }
+
+  // Loads, computes and stores one vector.
+  std::string vector() const {
+    std::string text;
+    if (!is_linear_) text += fmt::format("  const auto at = {};\n", offsets_in(walk_, "walk", "first"));
+    text += before_;
+    if (width_ > 1) {
+      text += cuda_cpp::kUnroll + fmt::format("  for (unsigned j = 0; j < {}; ++j) {{\n", width_);
+      text += fmt::format("  const std::uint64_t position = vector * {} + j;\n  (void)position;\n", width_);
     } else {
-      stores += fmt::format("q{}[{}] = {};\n", k, at, cuda_cpp::to_storage(type, printer.name(write.ref)));
+      text += "  const std::uint64_t position = vector;\n  (void)position;\n";
     }
+    text += loads_ + formulas_ + stores_;
+    if (width_ > 1) text += "  }\n";
+    return text + after_;
   }
+
+  const GroupPlan& plan_;
+  const WalkPlan walk_;
+  const bool is_linear_;  // the elements of all operands lie as those of the walk
+  const std::int64_t elements_;
+  const int width_, steps_;  // elements of a vector; vectors of a thread
+  GroupPrinter printer_;
+  // Parts of the text, in the order of their running. `early_`: the loads of all vectors; of a vector `before_` and
+  // `after_`; of an element `loads_`, `formulas_` and `stores_`.
+  std::string early_, before_, loads_, formulas_, stores_, after_;
+};
+
+}  // namespace
+
+Status emit_elements(Emitter& emit, const GroupPlan& plan) {
+  if (ir::num_elements(plan.group().domain) == 0) return {};
+  ElementKernel kernel{emit.target().facts(), plan};
+  auto text = std::make_shared<const BlockKernel>(kernel.print());
   allow_in_place(emit, plan);
-  const auto scalars = scalar_reads(printer);
-  std::string body;
-  const auto coarse = coarse_elements(plan);
-  for (const auto& member : plan.group().members)
-    body += printer.statement(member, "position", coarse.contains(member.node));
-  printer.parameter("std::int64_t", "count", Argument(elements));
-  if (!is_linear) {
-    printer.parameter(cuda_cpp::walk_type(plan.full_count()), "walk", walk_argument(walk));
-  }
-
-  // What is left of a linear walk's last vectors goes element by element.
-  std::string text;
-  if (steps > 1) {
-    text += fmt::format("  const std::uint64_t begin = std::uint64_t{{block}} * {} + {};\n", 256 * steps,
-                        cuda_cpp::kThread);
-    text += fmt::format("  if (begin * {} >= count) return;\n", width);
-  } else {
-    text += fmt::format("  const std::uint64_t vector = std::uint64_t{{block}} * 256 + {};\n", cuda_cpp::kThread);
-    text += fmt::format("  const std::int64_t first = vector * {};\n  if (first >= count) return;\n", width);
-  }
-  const auto vector_body = [&](bool packed) {
-    std::string part;
-    if (!is_linear) part += fmt::format("  const auto at = {};\n", offsets_in(walk, "walk", "first"));
-    part += before;
-    if (packed) {
-      part += cuda_cpp::kUnroll + fmt::format("  for (unsigned j = 0; j < {}; ++j) {{\n", width);
-      part += fmt::format("  const std::uint64_t position = vector * {} + j;\n  (void)position;\n", width);
-    } else {
-      part += "  const std::uint64_t position = vector;\n  (void)position;\n";
-    }
-    part += loads + body + stores;
-    if (packed) part += "  }\n";
-    return part + after;
-  };
-  if (width > 1 && is_linear) text += last_elements(width, steps, scalars, element_by_itself(printer, body));
-  text += early + scalars;  // by the time that the scalars are there, the vectors are on their way
-  if (steps > 1) {
-    text += cuda_cpp::kUnroll + fmt::format("  for (int step = 0; step < {}; ++step) {{\n", steps);
-    text += fmt::format(
-        "  const std::uint64_t vector = begin + step * 256;\n  const std::int64_t first = vector * {};\n", width);
-  }
-  text += vector_body(width > 1) + (steps > 1 ? "  }\n" : "");
-
-  const std::int64_t of_block = std::int64_t{256} * steps;
   std::vector<Address> written;
   for (const auto& write : plan.writes()) written.push_back(write.view.address);
-  auto arguments = printer.take_arguments();
-  auto functions = printer.functions();
-  emit.launch(std::make_shared<const BlockKernel>(
-                  BlockKernel{std::move(functions), printer.take_parameters(), std::move(text)}),
-              (vectors + of_block - 1) / of_block, std::move(arguments), std::move(written));
+  emit.launch(std::move(text), kernel.blocks(), kernel.take_arguments(), std::move(written));
   return {};
 }
 
