@@ -11,14 +11,11 @@
 
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/runtime/timed_target.h"
-#include "backends/vulkan/runtime/vulkan_backend.h"
 #include "backends/vulkan/runtime/vulkan_executable.h"
-#include "base/error.h"
 #include "base/settings.h"
 #include "compile/codegen/alternatives.h"
 #include "compile/codegen/kernels/arguments.h"
-#include "tests/backends/test_device.h"
-#include "tests/backends/vulkan/faulty_loader/faults.h"
+#include "tests/backends/vulkan/vulkan_test.h"
 #include "tests/support/temp_folder.h"
 
 namespace burn::backends::vulkan {
@@ -44,18 +41,17 @@ Status multiply(Emitter& emit, const View& from, const View& to, std::int64_t ro
   return {};
 }
 
-class VulkanChoices : public ::testing::Test {
+class VulkanChoices : public VulkanTest {
  protected:
   void SetUp() override {
-    testing::vulkan_faults().clear();
-    if (const auto there = usable_adapters(); !there.ok()) GTEST_SKIP() << there.status().message();
+    VulkanTest::SetUp();
     override_setting(Setting::cache_home, folder_.path().string());
     override_setting(Setting::autotune, "on");  // on a CPU, too
   }
   void TearDown() override {
-    testing::vulkan_faults().clear();
     override_setting(Setting::cache_home, "");
     override_setting(Setting::autotune, "");
+    VulkanTest::TearDown();
   }
 
   // As a new process has it: what an earlier one has found is on disk alone.

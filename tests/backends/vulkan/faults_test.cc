@@ -1,28 +1,16 @@
 // What is missing or fails beneath the Vulkan backend: each a clear error, and nothing lost beside. The loader of these
 // tests (faulty_loader/) does what it is told to, over any driver, lavapipe included; skipped where there is none.
-#include "tests/backends/vulkan/faulty_loader/faults.h"
-
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <xxhash.h>
 
-#include "backends/vulkan/driver/adapters.h"
-#include "backends/vulkan/runtime/vulkan_backend.h"
-#include "base/error.h"
-#include "base/settings.h"
-#include "tests/backends/test_device.h"
+#include "tests/backends/vulkan/vulkan_test.h"
 #include "tests/support/temp_folder.h"
 
 namespace burn::backends::vulkan {
@@ -32,49 +20,7 @@ using ir::DType;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// y = exp(x) + c, of n numbers; other constants are other kernels.
-ir::Program shifted_exp(std::int64_t n, double c = 1, DType dtype = DType::f32) {
-  ir::ProgramBuilder builder;
-  const auto x = builder.add_input({dtype, {n}});
-  const auto e = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::exp}, std::vector{x}, {"model.cc", 41}));
-  const auto one = value_or_throw(builder.add(ir::Constant{.dtype = dtype, .real = c}, {}, {"model.cc", 42}));
-  const auto all = value_or_throw(builder.add(ir::Expand{{n}}, std::vector{one}, {"model.cc", 42}));
-  return builder.finish(
-      {value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::add}, std::vector{e, all}, {"model.cc", 43}))});
-}
-
-class VulkanFaults : public ::testing::Test {
- protected:
-  void SetUp() override {
-    faults().clear();
-    if (const auto there = usable_adapters(); !there.ok()) GTEST_SKIP() << there.status().message();
-  }
-  void TearDown() override { faults().clear(); }
-
-  static testing::VulkanFaults& faults() { return testing::vulkan_faults(); }
-
-  // A device of its own for each test.
-  testing::TestDevice& device() {
-    if (!device_) device_.emplace(std::shared_ptr<Backend>(value_or_throw(open_vulkan_backend(0))));
-    return *device_;
-  }
-  BufferPtr upload(std::size_t count) {
-    return value_or_throw(device().stream().upload(SharedBytes::own(std::vector<float>(count, 0.0F))));
-  }
-  // Of a program of one input and one output; a failure of the output is the result.
-  Result<float> first_of(const std::shared_ptr<Executable>& executable, BufferPtr input) {
-    RunArgs args;
-    args.inputs.push_back(std::move(input));
-    BURN_TRY(auto result, device().run(executable, std::move(args)));
-    if (!result.failures.empty() && result.failures[0]) return *result.failures[0];
-    float number = 0;
-    BURN_TRY(const auto bytes, device().download(result.outputs[0], sizeof number));
-    std::memcpy(&number, bytes.data(), sizeof number);
-    return number;
-  }
-
-  std::optional<testing::TestDevice> device_;
-};
+class VulkanFaults : public VulkanDeviceTest {};
 
 // --- what is found -----------------------------------------------------------------------------------------------
 
@@ -290,84 +236,6 @@ TEST_F(VulkanFaults, AStreamThatEndsWithRecordingsInFlightGivesItsMemoryBack) {
   backend->trim(0, std::chrono::milliseconds(0));
   EXPECT_EQ(backend->memory().in_use, 0u);
   EXPECT_EQ(backend->memory().reserved, 0u);
-}
-
-// --- the cache of pipelines ----------------------------------------------------------------------------------------
-
-class VulkanPipelineCache : public VulkanFaults {
- protected:
-  void SetUp() override {
-    VulkanFaults::SetUp();
-    override_setting(Setting::cache_home, folder_.path().string());
-  }
-  void TearDown() override {
-    device_.reset();
-    override_setting(Setting::cache_home, "");
-    VulkanFaults::TearDown();
-  }
-
-  void use_and_close() {
-    EXPECT_EQ(*first_of(value_or_throw(device().compile(shifted_exp(100, 3))), upload(100)), 4.0F);
-    device_.reset();
-  }
-  std::filesystem::path file() const {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path()))
-      if (entry.path().extension() == ".vkcache") return entry.path();
-    return {};
-  }
-  static std::string content(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  // As the backend writes it: a hash of the driver's data before them.
-  static std::string with_hash(const std::string& data) {
-    const auto hash = XXH3_128bits(data.data(), data.size());
-    return std::string(reinterpret_cast<const char*>(&hash), sizeof hash) + data;
-  }
-  static void write(const std::filesystem::path& path, const std::string& bytes) {
-    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  }
-
-  static constexpr std::size_t kSmallest = 48;  // bytes: the hash, and the header of the driver's data
-  test::TempFolder folder_;
-};
-
-TEST_F(VulkanPipelineCache, ThatIsCutOrChangedOrOfAnotherDriverIsMadeAnew) {
-  use_and_close();
-  const auto path = file();
-  ASSERT_FALSE(path.empty());
-  const auto good = content(path);
-  ASSERT_GE(good.size(), kSmallest);
-  // Behind the hash: 4 bytes each of header size, version, vendor, device, then the driver's UUID.
-  auto of_another_driver = good.substr(16);
-  of_another_driver[16] = static_cast<char>(of_another_driver[16] ^ 1);
-  auto too_long_a_header = good.substr(16);
-  too_long_a_header[3] = '\x7f';
-  auto changed = good;
-  changed.back() = static_cast<char>(changed.back() ^ 1);
-  for (const auto& bad :
-       {std::string(), good.substr(0, 7), good.substr(0, good.size() / 2), changed, with_hash(of_another_driver),
-        with_hash(too_long_a_header), with_hash("hostile"), std::string(1 << 20, '\xff')}) {
-    write(path, bad);
-    use_and_close();
-    EXPECT_GE(content(path).size(), kSmallest);
-    EXPECT_NE(content(path), bad);
-  }
-}
-
-// As a full disk: no file may grow.
-TEST_F(VulkanPipelineCache, ThatCannotBeWrittenIsLeftOut) {
-  std::signal(SIGXFSZ, SIG_IGN);
-  EXPECT_EQ(*first_of(value_or_throw(device().compile(shifted_exp(100, 3))), upload(100)), 4.0F);
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit none{0, before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
-  device_.reset();  // writes it
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_TRUE(file().empty()) << file();
-  use_and_close();
-  EXPECT_GE(content(file()).size(), kSmallest);
 }
 
 }  // namespace

@@ -8,11 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/vulkan/driver/adapters.h"
-#include "backends/vulkan/runtime/vulkan_backend.h"
-#include "base/error.h"
-#include "tests/backends/test_device.h"
-#include "tests/backends/vulkan/faulty_loader/faults.h"
+#include "tests/backends/vulkan/vulkan_test.h"
 #include "tests/ops/samples.h"
 
 namespace burn::backends::vulkan {
@@ -85,15 +81,8 @@ std::string difference_of(testing::TestDevice& device) {
   return "";
 }
 
-class VulkanOfFewTypes : public ::testing::Test {
+class VulkanOfFewTypes : public VulkanTest {
  protected:
-  void SetUp() override {
-    faults().clear();
-    if (const auto there = usable_adapters(); !there.ok()) GTEST_SKIP() << there.status().message();
-  }
-  void TearDown() override { faults().clear(); }
-  static testing::VulkanFaults& faults() { return testing::vulkan_faults(); }
-
   static void expect_same() {
     testing::TestDevice device(std::shared_ptr<Backend>(value_or_throw(open_vulkan_backend(0))));
     EXPECT_EQ(difference_of(device), "");
