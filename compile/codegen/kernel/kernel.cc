@@ -1,6 +1,8 @@
 #include "compile/codegen/kernel/kernel.h"
 
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -20,11 +22,32 @@ class Bytes {
   std::string bytes_;
 };
 
-int operand_count(const Instruction& instruction) {
-  int count = 0;
-  while (count < 3 && instruction.operands[static_cast<std::size_t>(count)] >= 0) ++count;
-  return count;
-}
+constexpr int kOfFunction = -1;
+
+struct CodeRow {
+  const char* name;
+  int operands;
+  bool has_value;
+};
+constexpr CodeRow kCodes[] = {
+#define INSTRUCTION(name, operands, gives) {#name, operands, std::string_view(#gives) == "value"},
+#include "compile/codegen/kernel/instructions.def"
+#undef INSTRUCTION
+};
+
+struct FunctionRow {
+  const char* name;
+  int operands;
+};
+constexpr FunctionRow kFunctions[] = {
+#define FUNCTION(name, operands) {#name, operands},
+#include "compile/codegen/kernel/functions.def"
+#undef FUNCTION
+};
+static_assert(std::size(kFunctions) == kFunctionCount);
+
+const CodeRow& row(Code code) { return kCodes[static_cast<std::size_t>(code)]; }
+const FunctionRow& row(Function function) { return kFunctions[static_cast<std::size_t>(function)]; }
 
 }  // namespace
 
@@ -37,140 +60,18 @@ int bits_of(ir::DType type) { return static_cast<int>(ir::size_of(type)) * 8; }
 
 bool is_signed(ir::DType type) { return ir::dtype_class(type) == ir::DTypeClass::signed_integer; }
 
-bool has_value(Code code) {
-  switch (code) {
-    case Code::store:
-    case Code::store_shared:
-    case Code::store_wide:
-    case Code::store_pack:
-    case Code::store_shared_pack:
-    case Code::store_bits:
-    case Code::tile_multiply:
-    case Code::tile_store:
-    case Code::set:
-    case Code::break_when:
-    case Code::end_loop:
-    case Code::when:
-    case Code::otherwise:
-    case Code::end_when:
-    case Code::barrier:
-      return false;
-    default:
-      return true;
-  }
-}
+bool has_value(Code code) { return row(code).has_value; }
 
-const char* name_of(Code code) {
-  static constexpr const char* kNames[] = {"constant",
-                                           "parameter",
-                                           "thread",
-                                           "block",
-                                           "blocks",
-                                           "load",
-                                           "store",
-                                           "atomic_add",
-                                           "load_shared",
-                                           "store_shared",
-                                           "load_wide",
-                                           "store_wide",
-                                           "load_pack",
-                                           "store_pack",
-                                           "load_shared_pack",
-                                           "word",
-                                           "join",
-                                           "store_shared_pack",
-                                           "tile_sums",
-                                           "tile_load",
-                                           "tile_multiply",
-                                           "tile_store",
-                                           "variable",
-                                           "get",
-                                           "set",
-                                           "loop",
-                                           "break_when",
-                                           "end_loop",
-                                           "when",
-                                           "otherwise",
-                                           "end_when",
-                                           "barrier",
-                                           "broadcast",
-                                           "shuffle_xor",
-                                           "add",
-                                           "sub",
-                                           "mul",
-                                           "div",
-                                           "rem",
-                                           "neg",
-                                           "fused_multiply_add",
-                                           "bit_and",
-                                           "bit_or",
-                                           "bit_xor",
-                                           "bit_not",
-                                           "shift_left",
-                                           "shift_right",
-                                           "less",
-                                           "less_equal",
-                                           "equal",
-                                           "not_equal",
-                                           "select",
-                                           "convert",
-                                           "bits",
-                                           "call",
-                                           "floor",
-                                           "ceil",
-                                           "round_even",
-                                           "trunc",
-                                           "sqrt",
-                                           "abs",
-                                           "exp2",
-                                           "parameter_word",
-                                           "store_bits"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Code::store_bits) + 1);
-  return kNames[static_cast<int>(code)];
-}
+const char* name_of(Code code) { return row(code).name; }
 
-const char* name_of(Function function) {
-  static constexpr const char* kNames[] = {"acos",
-                                           "acosh",
-                                           "asin",
-                                           "asinh",
-                                           "atan",
-                                           "atanh",
-                                           "cos",
-                                           "cosh",
-                                           "erf",
-                                           "exp",
-                                           "expm1",
-                                           "log",
-                                           "log1p",
-                                           "sin",
-                                           "sinh",
-                                           "tan",
-                                           "tanh",
-                                           "atan2",
-                                           "fmod",
-                                           "hypot",
-                                           "pow",
-                                           "from_f16",
-                                           "from_bf16",
-                                           "to_f16",
-                                           "to_bf16",
-                                           "coarse_exp",
-                                           "coarse_recip",
-                                           "coarse_rsqrt",
-                                           "coarse_sigmoid",
-                                           "coarse_sqrt",
-                                           "coarse_tanh",
-                                           "coarse_tanh_beside_one",
-                                           "coarse_div"};
-  static_assert(std::size(kNames) == kFunctionCount);
-  return kNames[static_cast<int>(function)];
-}
+const char* name_of(Function function) { return row(function).name; }
 
-int operand_count(Function function) {
-  using enum Function;
-  return function == atan2 || function == fmod || function == hypot || function == pow || function == coarse_div ? 2
-                                                                                                                 : 1;
+int operand_count(Function function) { return row(function).operands; }
+
+int operand_count(const Instruction& instruction) {
+  const auto count = row(instruction.code).operands;
+  if (count != kOfFunction) return count;
+  return instruction.number < kFunctionCount ? operand_count(static_cast<Function>(instruction.number)) : 1;
 }
 
 ir::DType operand_type(Function function, ir::DType type) {
