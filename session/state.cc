@@ -63,7 +63,8 @@ void SessionState::shrink_table() {
 
 void SessionState::poison(proto::TensorId first, std::uint64_t count, const Failure& why) {
   if (count == 0) return;
-  const bool may_overlap = count == 1 ? is_known(first) : !tensors_.empty() || poisoned_.overlaps(first, count);
+  const bool may_overlap =
+      count == 1 ? is_known(first) : tensors_.may_contain_from(first) || poisoned_.overlaps(first, count);
   if (!may_overlap) return poison_range(first, count, why);
   for (std::uint64_t begin = 0; begin < count;) {
     auto end = begin;
@@ -106,7 +107,7 @@ void SessionState::write(proto::TensorId id, const proto::HostTensor& tensor) {
   }
   auto made = serving::guarded([&] { return make(id, tensor); });
   if (made.ok()) {
-    tensors_.emplace(id, *std::move(made));
+    tensors_.add(id, *std::move(made));
   } else {
     poison(id, 1, stream_.note(made.status()));
   }
@@ -128,7 +129,7 @@ void SessionState::begin_upload(proto::TensorId id, const ir::TensorType& type, 
   const bool is_new = !is_known(id);
   if (failed.ok()) failed = is_new ? check_room(1) : in_use(id);
   if (failed.ok()) {
-    tensors_.emplace(id, Tensor{type, std::move(share), std::move(upload)});
+    tensors_.add(id, Tensor{type, std::move(share), std::move(upload)});
     return;
   }
   if (upload) upload->drop();
@@ -146,7 +147,7 @@ void SessionState::release(std::span<const proto::TensorId> ids) {
 
 void SessionState::read(proto::TensorId id, proto::Session::ReadCallback done) {
   const auto found = tensors_.find(id);
-  if (found == tensors_.end()) {
+  if (!tensors_.is_found(found)) {
     const auto* poisoned = poisoned_.find(id);
     return stream_.refuse(poisoned ? *poisoned : std::make_shared<const Status>(unknown_tensor(id)), std::move(done));
   }
@@ -159,7 +160,7 @@ void SessionState::read(proto::TensorId id, proto::Session::ReadCallback done) {
 
 bool SessionState::drop(proto::TensorId id) {
   const auto found = tensors_.find(id);
-  if (found == tensors_.end()) {
+  if (!tensors_.is_found(found)) {
     if (!grow_table(entries() + 1).ok()) return false;  // one range may become two
     return poisoned_.remove(id);
   }
@@ -183,7 +184,8 @@ Status SessionState::fill(Tensor& tensor) {
   const auto* number = std::get_if<ir::Constant>(&tensor.content);
   if (!number) return {};
   BURN_TRY(auto share, budget_->take(tensor.type.num_bytes()));
-  BURN_TRY(tensor.content, stream_.upload(backends::filled(tensor.type, *number)));
+  BURN_TRY(auto buffer, stream_.upload(backends::filled(tensor.type, *number)));
+  tensors_.set_content(tensor, std::move(buffer));
   tensor.share = std::move(share);
   return {};
 }
@@ -199,9 +201,9 @@ backends::BufferPtr SessionState::buffer_of(Tensor& tensor) {
       return stream_.upload(*std::move(block));
     });
     if (buffer.ok()) {
-      tensor.content = *std::move(buffer);
+      tensors_.set_content(tensor, *std::move(buffer));
     } else {
-      tensor.content = stream_.note(buffer.status());
+      tensors_.set_content(tensor, stream_.note(buffer.status()));
       tensor.share = {};
     }
   }

@@ -10,8 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <unordered_map>
-#include <variant>
+#include <vector>
 
 #include "serving/budget.h"
 #include "serving/calls.h"
@@ -20,6 +19,7 @@
 #include "session/group.h"
 #include "session/programs.h"
 #include "session/stream.h"
+#include "session/tensor_table.h"
 
 namespace burn::session {
 
@@ -61,24 +61,18 @@ class SessionState {
   void clear();  // frees everything
 
  private:
-  struct Tensor {
-    ir::TensorType type;
-    Budget::Share share;
-    // A number: that everywhere, made when it is asked for.
-    std::variant<backends::BufferPtr, std::shared_ptr<StagedUpload>, Failure, ir::Constant> content;
-    std::uint64_t used_by = 0;  // the run that last named it among its inputs, and
-    bool donated_to = false;    // whether it was given to it
-  };
+  using Tensor = SessionTensor;
 
   void execute(const proto::Run& run, SessionProgram& program, std::chrono::nanoseconds queued);
-  Status try_run(const proto::Run& run, SessionProgram& program, Plan::Clock::time_point now);
+  // `plan`: that of the program, once there is one.
+  Status try_run(const proto::Run& run, SessionProgram& program, Plan::Clock::time_point now, PlanPtr& plan);
+  // Looks the inputs up, for all that follows.
   Status check_inputs(const proto::Run& run, const ir::Program& program);
   Status check_releases(const proto::Run& run);
   Status check_outputs(const proto::Run& run, std::size_t count);
   // What the run will take beside its inputs, before any of it is done; `copies`: of donated inputs, made for it.
   // Errors: RESOURCE_EXHAUSTED; nothing has changed.
-  Result<Budget::Share> take_memory(const proto::Run& run, const ir::Program& program,
-                                    std::span<const backends::BufferPtr> copies,
+  Result<Budget::Share> take_memory(const ir::Program& program, std::span<const backends::BufferPtr> copies,
                                     const backends::Executable& executable);
   Status bind_inputs(const proto::Run& run, backends::RunArgs& args);
   Result<std::vector<backends::BufferPtr>> unshared(const ir::Program& program, const backends::RunArgs& args);
@@ -118,7 +112,8 @@ class SessionState {
   SessionStream& stream_;
   SessionGroups& groups_;
   Budget::HostShare table_;  // of what the tensors take beside their numbers
-  std::unordered_map<proto::TensorId, Tensor> tensors_;
+  TensorTable tensors_;
+  std::vector<TensorTable::Found> inputs_;  // of the run that is executed, in its order
   serving::PoisonedTensors poisoned_;
   SessionPrograms programs_;
   Budget::Share kept_;  // of what the stream keeps between runs

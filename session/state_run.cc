@@ -36,13 +36,15 @@ void SessionState::execute(const proto::Run& run, SessionProgram& program, std::
   const auto start = Clock::now();
   waited_ = {};
   const auto turns = stream_.waited_for_turns();
-  const auto status = serving::guarded([&] { return try_run(run, program, start); });
+  PlanPtr plan;
+  const auto status = serving::guarded([&] { return try_run(run, program, start, plan); });
   const auto took = Clock::now() - start;
   const auto in_turn = stream_.waited_for_turns() - turns;  // another session computes meanwhile, and counts that time
   count_busy(took - waited_ - in_turn);
   worker_->count_run_times(queued + waited_ + in_turn, took - waited_ - in_turn);
   if (auto* traces = worker_->traces(); traces && traces->is_chosen()) trace(program, queued, took, in_turn, status);
   if (status.ok()) {
+    plan->count_run(took);
     program.took = took;
     ran_long_ = program.took > kQuick;
     return;
@@ -98,7 +100,7 @@ void SessionState::keep_state(const proto::Run& run, const SessionProgram& progr
     const auto id = run.first_output + output;
     if (is_known(id) || !check_room(1).ok()) continue;
     if (number) {
-      tensors_.emplace(id, Tensor{type, {}, *number});
+      tensors_.add(id, Tensor{type, {}, *number});
       continue;
     }
     const auto i = static_cast<std::size_t>(input);
@@ -109,13 +111,11 @@ void SessionState::keep_state(const proto::Run& run, const SessionProgram& progr
       continue;
     }
     const auto found = tensors_.find(at->second);
-    if (found == tensors_.end()) continue;
+    if (!tensors_.is_found(found)) continue;
     if (is_first && program.ir && i < program.ir->inputs.size() && program.ir->inputs[i].donated) {
-      auto tensor = tensors_.extract(found);
-      tensor.key() = at->second = id;
-      tensors_.insert(std::move(tensor));
+      tensors_.rename(found, at->second = id);
     } else if (const auto* buffer = std::get_if<backends::BufferPtr>(&found->second.content)) {
-      tensors_.emplace(id, Tensor{found->second.type, {}, *buffer});  // paid for once
+      tensors_.add(id, Tensor{found->second.type, {}, *buffer});  // paid for once
     }
   }
 }
@@ -125,26 +125,29 @@ bool SessionState::is_quick(const proto::Run& run) const {
   if (!program || program->took > kQuick || program->plan.expired() || run.release.size() > kMaxQuickReleases)
     return false;
   if (program->ir && program->ir->effect_count > 0) return false;  // waits for others, however long they take
-  return std::ranges::none_of(run.inputs, [&](proto::TensorId id) { return is_awaited(id); });
+  return !tensors_.awaits_uploads() ||
+         std::ranges::none_of(run.inputs, [&](proto::TensorId id) { return is_awaited(id); });
 }
 
 bool SessionState::is_quick_read(proto::TensorId id) const {
-  const auto found = tensors_.find(id);
-  if (found == tensors_.end()) return true;  // to be told so
-  return !is_awaited(id) && found->second.type.num_bytes() <= proto::kInlineBytes;
+  const auto* tensor = tensors_.look_up(id);
+  if (!tensor) return true;  // to be told so
+  return !TensorTable::is_awaited(*tensor) && tensor->type.num_bytes() <= proto::kInlineBytes;
 }
 
 bool SessionState::is_awaited(proto::TensorId id) const {
-  const auto found = tensors_.find(id);
-  return found != tensors_.end() && std::holds_alternative<std::shared_ptr<StagedUpload>>(found->second.content);
+  const auto* tensor = tensors_.look_up(id);
+  return tensor && TensorTable::is_awaited(*tensor);
 }
 
-Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Plan::Clock::time_point now) {
+Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Plan::Clock::time_point now,
+                             PlanPtr& plan) {
   const auto here = [&](const Status& status) { return status.with_context(fmt::format("program {}", run.program)); };
   BURN_RETURN_IF_ERROR(program.invalid);
   const auto& ir = *program.ir;
-  const auto plan = programs_.plan_of(program);
-  if (!plan.ok()) return here(plan.status());
+  auto found = programs_.plan_of(program);
+  if (!found.ok()) return here(found.status());
+  plan = *std::move(found);
   if (auto status = check_outputs(run, program.output_count); !status.ok()) return here(status);
   if (auto status = check_inputs(run, ir); !status.ok()) return here(status);
   if (auto status = check_releases(run); !status.ok()) return here(status);
@@ -158,7 +161,7 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
   if (auto status = bind_inputs(run, args); !status.ok()) return here(status);
   auto copies = unshared(ir, args);
   if (!copies.ok()) return here(copies.status());
-  auto memory = take_memory(run, ir, *copies, *(*plan)->executable());
+  auto memory = take_memory(ir, *copies, *plan->executable());
   if (!memory.ok()) return here(memory.status());
   // Where the run is left behind the session goes on paying for its memory until nothing computes in it any more.
   struct Charge {
@@ -169,11 +172,10 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
   const backends::KeptByRun kept(charge);
   give_inputs(run, ir, *std::move(copies), args, charge->memory);
 
-  (*plan)->mark_used(now);
+  plan->mark_used(now);
   worker_->count_run();
-  auto result = stream_.run((*plan)->executable(), std::move(args), !program.kept.empty());
+  auto result = stream_.run(plan->executable(), std::move(args), !program.kept.empty());
   if (!result.ok()) return here(result.status());
-  (*plan)->count_run(Clock::now() - now);
   if (ir.effect_count > 0) count_collectives(ir);
   if (result->outputs.size() != ir.outputs.size()) return here(internal_error("the backend lost an output"));
   if (!result->stopped.ok()) {
@@ -195,17 +197,15 @@ void SessionState::count_collectives(const ir::Program& program) {
   }
 }
 
-Result<Budget::Share> SessionState::take_memory(const proto::Run& run, const ir::Program& program,
-                                                std::span<const backends::BufferPtr> copies,
+Result<Budget::Share> SessionState::take_memory(const ir::Program& program, std::span<const backends::BufferPtr> copies,
                                                 const backends::Executable& executable) {
   std::uint64_t outputs = 0, donated = 0, copied = 0;
   for (const auto ref : program.outputs) outputs += program.type_of(ref).num_bytes();
-  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
-    if (!program.inputs[i].donated) continue;
-    const auto found = tensors_.find(run.inputs[i]);
-    if (found == tensors_.end()) continue;
-    donated += found->second.share.bytes();
-    if (!copies.empty() && copies[i]) copied += found->second.share.bytes();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (!program.inputs[i].donated || !tensors_.is_found(inputs_[i])) continue;
+    const auto bytes = inputs_[i]->second.share.bytes();
+    donated += bytes;
+    if (!copies.empty() && copies[i]) copied += bytes;
   }
   const auto [peak, kept] = executable.run_bytes();
   const auto newly_kept = kept - std::min(kept, kept_.bytes());
@@ -227,8 +227,7 @@ void SessionState::keep_outputs(const proto::Run& run, const ir::Program& progra
       poison(run.first_output + k, 1, result.failures[k]);
     } else {
       const auto& type = program.type_of(program.outputs[k]);
-      tensors_.emplace(run.first_output + k,
-                       Tensor{type, memory.split(type.num_bytes()), std::move(result.outputs[k])});
+      tensors_.add(run.first_output + k, Tensor{type, memory.split(type.num_bytes()), std::move(result.outputs[k])});
     }
   }
 }
@@ -239,105 +238,12 @@ Status SessionState::check_outputs(const proto::Run& run, std::size_t count) {
   }
   BURN_RETURN_IF_ERROR(check_room(count));
   const bool may_be_poisoned = poisoned_.overlaps(run.first_output, count);
+  if (!may_be_poisoned && !tensors_.may_contain_from(run.first_output)) return {};
   for (std::size_t k = 0; k < count; ++k) {
     const auto id = run.first_output + k;
     if (tensors_.contains(id) || (may_be_poisoned && poisoned_.find(id))) return in_use(id);
   }
   return {};
-}
-
-Status SessionState::check_inputs(const proto::Run& run, const ir::Program& program) {
-  if (run.inputs.size() != program.inputs.size()) {
-    return invalid_argument(fmt::format("{} inputs given, it has {}", run.inputs.size(), program.inputs.size()));
-  }
-  if (run.scalars.size() != static_cast<std::size_t>(program.scalar_count)) {
-    return invalid_argument(fmt::format("{} scalars given, it has {}", run.scalars.size(), program.scalar_count));
-  }
-  ++run_serial_;
-  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
-    const auto id = run.inputs[i];
-    const auto found = tensors_.find(id);
-    if (found == tensors_.end()) {
-      if (poisoned_.find(id)) continue;
-      return unknown_tensor(id);
-    }
-    auto& tensor = found->second;
-    const auto& [type, donated] = program.inputs[i];
-    if (tensor.type != type && !std::holds_alternative<Failure>(tensor.content)) {
-      return invalid_argument(
-          fmt::format("input {} is {}, tensor {} is {}", i, ir::to_string(type), id, ir::to_string(tensor.type)));
-    }
-    if (tensor.used_by == run_serial_ && (donated || tensor.donated_to)) {
-      return invalid_argument(fmt::format("tensor {} is donated and used twice", id));
-    }
-    tensor.used_by = run_serial_;
-    tensor.donated_to = donated;
-  }
-  return {};
-}
-
-Status SessionState::check_releases(const proto::Run& run) {
-  for (const auto id : run.release) {
-    const auto found = tensors_.find(id);
-    if (found == tensors_.end()) {
-      if (poisoned_.find(id)) continue;
-      return unknown_tensor(id);
-    }
-    if (found->second.used_by == run_serial_ && found->second.donated_to) {
-      return invalid_argument(fmt::format("tensor {} is donated and released", id));
-    }
-  }
-  return {};
-}
-
-// Requires: check_inputs said ok.
-Status SessionState::bind_inputs(const proto::Run& run, backends::RunArgs& args) {
-  args.inputs.reserve(run.inputs.size());
-  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
-    const auto found = tensors_.find(run.inputs[i]);
-    if (found != tensors_.end()) BURN_RETURN_IF_ERROR(fill(found->second));
-    args.inputs.push_back(found == tensors_.end() ? nullptr : buffer_of(found->second));
-    if (args.inputs.back()) continue;
-    args.failures.resize(run.inputs.size());
-    args.failures[i] =
-        found == tensors_.end() ? *poisoned_.find(run.inputs[i]) : std::get<Failure>(found->second.content);
-  }
-  return {};
-}
-
-// Copies of the donated inputs that have other owners: another output of the run that made them, or a read
-// under way. Empty where there are none.
-Result<std::vector<backends::BufferPtr>> SessionState::unshared(const ir::Program& program,
-                                                                const backends::RunArgs& args) {
-  constexpr long kOurs = 2;  // the table's and the run's
-  std::vector<backends::BufferPtr> copies;
-  for (std::size_t i = 0; i < args.inputs.size(); ++i) {
-    if (!program.inputs[i].donated || args.inputs[i].use_count() <= kOurs) continue;
-    copies.resize(args.inputs.size());
-    BURN_TRY(copies[i], stream_.clone(args.inputs[i]));
-  }
-  return copies;
-}
-
-// Donated tensors leave the table; the run has their shares of the budget, but for those of which it has a copy.
-void SessionState::give_inputs(const proto::Run& run, const ir::Program& program,
-                               std::vector<backends::BufferPtr> copies, backends::RunArgs& args,
-                               Budget::Share& memory) {
-  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
-    if (!program.inputs[i].donated) continue;
-    const auto found = tensors_.find(run.inputs[i]);
-    if (found == tensors_.end() || !args.inputs[i]) {
-      drop(run.inputs[i]);
-      continue;
-    }
-    if (!copies.empty() && copies[i]) {
-      keep_charged(args.inputs[i], 2, std::move(found->second.share));  // the table's and the run's
-      args.inputs[i] = std::move(copies[i]);
-    } else {
-      memory.join(std::move(found->second.share));
-    }
-    tensors_.erase(found);
-  }
 }
 
 }  // namespace burn::session
