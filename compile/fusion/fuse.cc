@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <unordered_map>
 
 #include "compile/fusion/absorb_producers.h"
 #include "compile/fusion/absorb_reductions.h"
@@ -18,7 +17,12 @@ constexpr std::int32_t kNone = Grouping::kNone;
 class Fuser {
  public:
   Fuser(const ir::Program& program, const FuseLimits& limits)
-      : program_(program), limits_(limits), grouping_(program), masks_(program.nodes.size()) {}
+      : program_(program),
+        limits_(limits),
+        grouping_(program),
+        masks_(program.nodes.size()),
+        last_reader_of_inputs_(program.inputs.size(), kNone),
+        last_reader_of_values_(program.values.size(), kNone) {}
 
   std::vector<Group> run() {
     for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) place(n);
@@ -26,14 +30,20 @@ class Fuser {
     if (limits_.takes_sources) take_sources(limits_, grouping_);
     std::vector<Group> kept;
     for (auto& group : grouping_.groups) {
-      const auto computes = [&](const Member& m) { return !std::holds_alternative<ir::Expand>(node(m.node).op); };
-      if (std::ranges::count_if(group.members, computes) >= 2) kept.push_back(std::move(group));
+      if (computes_much(group)) kept.push_back(std::move(group));
     }
     return kept;
   }
 
  private:
   const ir::Node& node(std::int32_t n) const { return grouping_.node(n); }
+
+  // At least two members that are no views.
+  bool computes_much(const Group& group) const {
+    const auto computes = [&](const Member& m) { return !std::holds_alternative<ir::Expand>(node(m.node).op); };
+    const auto first = std::ranges::find_if(group.members, computes);
+    return first != group.members.end() && std::any_of(first + 1, group.members.end(), computes);
+  }
 
   // The open group that a value is computed in, or kNone.
   std::int32_t open_group(ir::Ref ref) const {
@@ -43,9 +53,9 @@ class Fuser {
 
   // The open group that last read a value from outside, or kNone.
   std::int32_t last_reader(ir::Ref ref) const {
-    const auto found = last_reader_.find(ref.code());
-    if (found == last_reader_.end()) return kNone;
-    auto group = found->second;
+    auto group =
+        (ref.is_input() ? last_reader_of_inputs_ : last_reader_of_values_)[static_cast<std::size_t>(ref.index())];
+    if (group == kNone) return kNone;
     while (merged_into_[static_cast<std::size_t>(group)] != kNone)
       group = merged_into_[static_cast<std::size_t>(group)];
     return group >= first_group_ ? group : kNone;
@@ -151,7 +161,8 @@ class Fuser {
     for (const auto ref : program_.operands_of(node(n))) {
       if (open_group(ref) == index) continue;
       dependencies_.add(slot(index), mask_of(ref));
-      if (program_.type_of(ref).shape == group.domain && group.domain.rank() > 0) last_reader_[ref.code()] = index;
+      if (group.domain.rank() == 0 || program_.type_of(ref).shape != group.domain) continue;
+      (ref.is_input() ? last_reader_of_inputs_ : last_reader_of_values_)[static_cast<std::size_t>(ref.index())] = index;
     }
   }
 
@@ -232,12 +243,12 @@ class Fuser {
   const FuseLimits limits_;
   Grouping grouping_;
   Dependencies dependencies_;
-  std::vector<std::int32_t> merged_into_;                       // per group
-  std::vector<Mask> masks_;                                     // per node that is in no group
-  std::unordered_map<std::int32_t, std::int32_t> last_reader_;  // by the code of what groups read from outside
-  std::int32_t first_group_ = 0, first_of_epoch_ = 0;           // groups and nodes before these are closed
-  std::int32_t last_effect_ = kNone;                            // a node that the next one with an effect follows
-  std::vector<std::int32_t> checks_;                            // nodes that may fail, since the last Commit
+  std::vector<std::int32_t> merged_into_;                                    // per group
+  std::vector<Mask> masks_;                                                  // per node that is in no group
+  std::vector<std::int32_t> last_reader_of_inputs_, last_reader_of_values_;  // groups that read them from outside
+  std::int32_t first_group_ = 0, first_of_epoch_ = 0;                        // groups and nodes before these are closed
+  std::int32_t last_effect_ = kNone;  // a node that the next one with an effect follows
+  std::vector<std::int32_t> checks_;  // nodes that may fail, since the last Commit
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -64,16 +65,24 @@ class Planner {
         plan_.steps[static_cast<std::size_t>(group)].results.push_back(ir::Ref::value(first));
       }
     }
-    for (std::size_t g = 0; g < plan_.groups.size(); ++g) read_from_outside(plan_.groups[g], plan_.steps[g]);
+    find_reads();
   }
 
-  void read_from_outside(const Group& group, PlanStep& step) {
-    std::vector<std::int32_t> inside;
-    for (const auto& member : group.members) inside.push_back(member.node);
-    for (const auto& member : group.members) {
-      for (const auto ref : program_.operands_of(node(member.node))) {
-        const bool is_inside = !ref.is_input() && std::ranges::binary_search(inside, program_.node_of(ref));
-        if (!is_inside && std::ranges::find(step.reads, ref) == step.reads.end()) step.reads.push_back(ref);
+  // What groups read from outside, each once, in the order of their members.
+  void find_reads() {
+    std::vector<std::int32_t> group_of(program_.nodes.size(), kNone);
+    std::vector<std::int32_t> last_read(program_.inputs.size() + program_.values.size(), kNone);  // by which group
+    for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
+      const auto group = static_cast<std::int32_t>(g);
+      const auto& members = plan_.groups[g].members;
+      for (const auto& member : members) group_of[static_cast<std::size_t>(member.node)] = group;
+      for (const auto& member : members) {
+        for (const auto ref : program_.operands_of(node(member.node))) {
+          if (!ref.is_input() && group_of[static_cast<std::size_t>(program_.node_of(ref))] == group) continue;
+          const auto index = static_cast<std::size_t>(ref.index());
+          auto& last = last_read[ref.is_input() ? index : program_.inputs.size() + index];
+          if (std::exchange(last, group) != group) plan_.steps[g].reads.push_back(ref);
+        }
       }
     }
   }

@@ -26,12 +26,13 @@ bool is_formula(const ir::Node& node) {
 class Recomputation {
  public:
   Recomputation(const ir::Program& program, const PlanOptions& options)
-      : program_(program), least_bytes_(options.recompute_bytes), recipes_(program.nodes.size()) {
+      : program_(program), least_bytes_(options.recompute_bytes) {
     const auto is_large = [&](const ir::Node& n) {
       return is_formula(n) && bytes_of(program.type_of(n)) >= least_bytes_;
     };
     if (std::ranges::none_of(program.nodes, is_large)) return;
     groups_ = find_groups(program, options.limits);
+    recipes_.resize(program.nodes.size());
     group_of_.assign(program.nodes.size(), kNone);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       for (const auto& member : groups_[g].members) group_of_[at(member.node)] = static_cast<std::int32_t>(g);
@@ -197,16 +198,36 @@ class Recomputation {
   std::map<std::pair<std::int32_t, std::int32_t>, ir::Ref> again_;  // by group and node
 };
 
+// Nothing: it is the program as it is.
+std::optional<ir::Program> prepared(const ir::Program& program, const PlanOptions& options) {
+  std::optional<ir::Program> made;
+  const auto now = [&]() -> const ir::Program& { return made ? *made : program; };
+  const auto changes_to = [&](std::optional<ir::Program> changed) {
+    if (!changed) return false;
+    made = std::move(changed);
+    return true;
+  };
+  const auto simplify_now = [&] { (void)changes_to(simplified(now(), options.merge_equal)); };
+  simplify_now();
+  if (options.fusion && changes_to(turn_products(now()))) simplify_now();
+  if (options.fusion && options.recompute) {
+    Recomputation pass{now(), options};
+    if (pass.find() && changes_to(pass.rewrite())) simplify_now();
+  }
+  (void)changes_to(read_narrow(now()));
+  return made;
+}
+
 }  // namespace
 
 ir::Program prepare(const ir::Program& program, const PlanOptions& options) {
-  auto simple = simplify(program, options.merge_equal);
-  if (!options.fusion) return read_narrow(std::move(simple));
-  if (const auto turned = turn_products(simple)) simple = simplify(*turned, options.merge_equal);
-  if (!options.recompute) return read_narrow(std::move(simple));
-  Recomputation pass{simple, options};
-  if (!pass.find()) return read_narrow(std::move(simple));  // moved: programs are large
-  return read_narrow(simplify(pass.rewrite(), options.merge_equal));
+  auto made = prepared(program, options);
+  return made ? *std::move(made) : program;
+}
+
+std::shared_ptr<const ir::Program> prepare(std::shared_ptr<const ir::Program> program, const PlanOptions& options) {
+  auto made = prepared(*program, options);
+  return made ? std::make_shared<const ir::Program>(*std::move(made)) : std::move(program);
 }
 
 }  // namespace burn::compile

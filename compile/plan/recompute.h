@@ -3,6 +3,8 @@
 // activation's formula, what a norm made of its input.
 #pragma once
 
+#include <memory>
+
 #include "compile/plan/plan.h"
 
 namespace burn::compile {
@@ -12,5 +14,7 @@ namespace burn::compile {
 // one kernel would write and another read: pointwise functions and casts whose operands, all the way back to what is in
 // memory anyway, take no more bytes than they themselves. Last, sums read narrow integers as they are (narrow_sums.h).
 ir::Program prepare(const ir::Program& program, const PlanOptions& options);
+// The same; the given one where that is the program as it is.
+std::shared_ptr<const ir::Program> prepare(std::shared_ptr<const ir::Program> program, const PlanOptions& options);
 
 }  // namespace burn::compile

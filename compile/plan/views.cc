@@ -98,6 +98,12 @@ class ViewRules {
 
 }  // namespace
 
+bool may_be_view(const ir::Op& op) {
+  return std::holds_alternative<ir::Reshape>(op) || std::holds_alternative<ir::Permute>(op) ||
+         std::holds_alternative<ir::Expand>(op) || std::holds_alternative<ir::Slice>(op) ||
+         std::holds_alternative<ir::Place>(op);
+}
+
 std::vector<ValueView> find_views(const ir::Program& program) { return find_views(program, {}); }
 
 std::vector<ValueView> find_views(const ir::Program& program, std::span<const ir::Dims> layouts) {

@@ -23,6 +23,9 @@ bool is_contiguous(const ir::Shape& shape, const ir::Dims& strides);
 // has that shape. Requires: as many elements.
 std::optional<ir::Dims> reshaped_strides(const ir::Shape& shape, const ir::Dims& strides, const ir::Shape& to);
 
+// Whether an op may give a view of its operand, as far as its kind tells.
+bool may_be_view(const ir::Op& op);
+
 // For every value of the program: permutes, expands, slices and places are views of their operand's base, reshapes are
 // where strides allow it; any other value is its own base.
 std::vector<ValueView> find_views(const ir::Program& program);

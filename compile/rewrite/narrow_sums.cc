@@ -14,20 +14,20 @@ bool is_narrow(ir::DType dtype) { return ir::is_bool(dtype) || (ir::is_integer(d
 
 }  // namespace
 
-ir::Program read_narrow(ir::Program program) {
-  bool found = false;
+std::optional<ir::Program> read_narrow(const ir::Program& program) {
+  std::optional<ir::Program> narrow;
   for (const auto& node : program.nodes) {
     if (!adds_up(node)) continue;
-    auto& operand = program.operands[node.operand_begin];
+    const auto operand = program.operands_of(node)[0];
     if (operand.is_input()) continue;
     const auto& maker = program.maker_of(operand);
     if (!std::holds_alternative<ir::Cast>(maker.op) || program.type_of(operand).dtype != ir::DType::i64) continue;
     const auto source = program.operands_of(maker)[0];
     if (!is_narrow(program.type_of(source).dtype)) continue;
-    operand = source;
-    found = true;
+    if (!narrow) narrow = program;
+    narrow->operands[node.operand_begin] = source;
   }
-  return found ? simplify(program, false) : std::move(program);
+  return narrow ? std::optional(simplify(*narrow, false)) : std::nullopt;
 }
 
 }  // namespace burn::compile

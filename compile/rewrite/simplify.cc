@@ -1,120 +1,18 @@
 #include "compile/rewrite/simplify.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
-#include <functional>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compile/rewrite/constants.h"
-#include "ir/attrs.h"
+#include "compile/rewrite/equal_nodes.h"
 
 namespace burn::compile {
 namespace {
 
-// Operands come before their readers, so one walk backwards reaches everything an output or an effect needs.
-std::vector<bool> live_nodes(const ir::Program& program, const FoldedNumbers* folded) {
-  std::vector<bool> live(program.nodes.size());
-  const auto mark = [&](ir::Ref ref) {
-    if (!ref.is_input()) live[static_cast<std::size_t>(program.node_of(ref))] = true;
-  };
-  std::ranges::for_each(program.outputs, mark);
-  for (std::size_t i = program.nodes.size(); i-- > 0;) {
-    if (program.nodes[i].effect && !std::holds_alternative<ir::Commit>(program.nodes[i].op)) live[i] = true;
-    if (live[i] && !(folded && folded->of_node(i))) std::ranges::for_each(program.operands_of(program.nodes[i]), mark);
-  }
-  return live;
-}
-
 bool is_place(const ir::Node& node) { return std::holds_alternative<ir::Place>(node.op); }
-
-// Finds nodes of equal ops on equal operands: equal bytes, equal results. Asked about every node of every new program,
-// so all bytes lie in one place and nothing is allocated for a node.
-class EqualNodes {
- public:
-  explicit EqualNodes(std::size_t nodes) : slots_(std::bit_ceil(2 * nodes + 1), kNone) { known_.reserve(nodes); }
-
-  // The first result of an equal node; `place`, which is remembered, where there is none yet.
-  ir::Ref find_or_add(const ir::Op& op, std::span<const ir::Ref> operands, ir::Ref place) {
-    const auto begin = bytes_.size();
-    bytes_.resize(begin + ir::kMaxOpImage + operands.size_bytes());
-    const auto size = ir::write_image(op, bytes_.data() + begin);
-    if (!operands.empty()) std::memcpy(bytes_.data() + begin + size, operands.data(), operands.size_bytes());
-    bytes_.resize(begin + size + operands.size_bytes());
-    const auto key = text(begin, bytes_.size());
-    const auto hash = std::hash<std::string_view>{}(key);
-    const auto mask = slots_.size() - 1;
-    auto slot = hash & mask;
-    for (; slots_[slot] != kNone; slot = (slot + 1) & mask) {
-      const auto& known = known_[slots_[slot]];
-      if (known.hash != hash || text(known.begin, known.end) != key) continue;
-      bytes_.resize(begin);
-      return known.place;
-    }
-    slots_[slot] = static_cast<std::uint32_t>(known_.size());
-    known_.push_back({begin, bytes_.size(), hash, place});
-    return place;
-  }
-
- private:
-  static constexpr auto kNone = static_cast<std::uint32_t>(-1);
-  struct Known {
-    std::size_t begin = 0, end = 0;  // of its bytes
-    std::size_t hash = 0;
-    ir::Ref place;
-  };
-
-  std::string_view text(std::size_t begin, std::size_t end) const {
-    return {reinterpret_cast<const char*>(bytes_.data()) + begin, end - begin};
-  }
-
-  std::vector<std::byte> bytes_;
-  std::vector<Known> known_;
-  std::vector<std::uint32_t> slots_;  // in known_, by hash; at most half of them taken
-};
-
-// A number instead of what `like` computes, of its type. One node where equal numbers are there already.
-ir::Ref add_number(ir::Program& to, EqualNodes& known, const ir::Constant& number, const ir::Node& like,
-                   const ir::TensorType& type) {
-  const auto add = [&](const ir::Op& op, std::span<const ir::Ref> operands, const ir::TensorType& made) {
-    const auto place = ir::Ref::value(static_cast<std::int32_t>(to.values.size()));
-    if (const auto equal = known.find_or_add(op, operands, place); equal != place) return equal;
-    auto node = like;
-    node.op = op;
-    node.recompute = false;
-    node.operand_begin = static_cast<std::uint32_t>(to.operands.size());
-    node.operand_count = static_cast<decltype(node.operand_count)>(operands.size());
-    node.first_value = static_cast<std::uint32_t>(to.values.size());
-    to.operands.insert(to.operands.end(), operands.begin(), operands.end());
-    to.values.push_back({made, static_cast<std::int32_t>(to.nodes.size())});
-    to.nodes.push_back(node);
-    return place;
-  };
-  const auto alone = add(number, {}, {number.dtype, {}});
-  const ir::Ref operands[] = {alone};
-  return type.shape.rank() == 0 ? alone : add(ir::Expand{type.shape}, operands, type);
-}
-
-}  // namespace
-
-ir::Program without_nodes(const ir::Program& program) {
-  ir::Program result;
-  result.inputs = program.inputs;
-  result.scalar_count = program.scalar_count;
-  result.random_blocks = program.random_blocks;
-  result.effect_count = program.effect_count;
-  result.hash = program.hash;
-  result.site_files = program.site_files;
-  result.nodes.reserve(program.nodes.size());
-  result.values.reserve(program.values.size());
-  result.operands.reserve(program.operands.size());
-  return result;
-}
-
-namespace {
 
 // Whose results are outputs, once outputs that a Place gives are those that it is given.
 struct Outputs {
@@ -134,71 +32,189 @@ struct Outputs {
   }
 };
 
-}  // namespace
+// Writes the program anew from its first node on that is not to stay as it is: most programs that are planned for
+// their first and only run have none, and are not copied.
+class Simplifier {
+ public:
+  Simplifier(const ir::Program& program, bool merge_equal)
+      : program_(program),
+        merge_equal_(merge_equal),
+        folded_(merge_equal ? std::optional<FoldedNumbers>(program) : std::nullopt),
+        live_(live_nodes()),
+        outputs_(program),
+        known_(merge_equal ? program.nodes.size() : 0) {}
 
-ir::Program simplify(const ir::Program& program, bool merge_equal) {
-  const auto folded = merge_equal ? std::optional<FoldedNumbers>(program) : std::nullopt;
-  const auto live = live_nodes(program, folded ? &*folded : nullptr);
-  const Outputs outputs(program);
+  // Nothing: all of it stays.
+  std::optional<ir::Program> run() {
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i) read(i);
+    if (result_) write_outputs();
+    return std::move(result_);
+  }
 
-  auto result = without_nodes(program);
-  std::vector<ir::Ref> now(program.values.size());  // where a value went
-  const auto moved = [&](ir::Ref ref) { return ref.is_input() ? ref : now[static_cast<std::size_t>(ref.index())]; };
-  // With the operands from `begin` on, the last that there are.
-  const auto append = [&](const ir::Node& node, std::size_t begin) {
-    const auto first = static_cast<std::uint32_t>(result.values.size());
-    for (const auto& made : program.results_of(node))
-      result.values.push_back({made.type, static_cast<std::int32_t>(result.nodes.size())});
-    auto& copy = result.nodes.emplace_back(node);
-    copy.operand_begin = static_cast<std::uint32_t>(begin);
-    copy.first_value = first;
-    return ir::Ref::value(static_cast<std::int32_t>(first));
-  };
-  EqualNodes known{merge_equal ? program.nodes.size() : 0};
-  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
-    if (!live[i]) continue;
-    const auto& node = program.nodes[i];
-    if (const auto* number = folded ? folded->of_node(i) : nullptr) {
-      now[node.first_value] = add_number(result, known, *number, node, program.type_of(node));
-      continue;
-    }
-    if (is_place(node)) {
-      now[node.first_value] = moved(program.operands_of(node)[0]);
-      continue;
-    }
-    const auto begin = result.operands.size();
-    for (const auto ref : program.operands_of(node)) result.operands.push_back(moved(ref));
-    const auto place = ir::Ref::value(static_cast<std::int32_t>(result.values.size()));
-    const auto moves_to = [&](ir::Ref to) {
-      for (std::uint32_t k = 0; k < node.value_count; ++k) now[node.first_value + k] = to.result(static_cast<int>(k));
+ private:
+  // Operands come before their readers, so one walk backwards reaches everything an output or an effect needs.
+  std::vector<bool> live_nodes() const {
+    std::vector<bool> live(program_.nodes.size());
+    const auto mark = [&](ir::Ref ref) {
+      if (!ref.is_input()) live[static_cast<std::size_t>(program_.node_of(ref))] = true;
     };
-    if (merge_equal && !node.effect && !node.recompute) {
-      const auto equal = known.find_or_add(node.op, std::span(result.operands).subspan(begin), place);
-      if (equal != place && !outputs.of_node[i]) {  // outputs are distinct, so one stays a node of its own
-        moves_to(equal);
-        result.operands.resize(begin);
-        continue;
+    std::ranges::for_each(program_.outputs, mark);
+    for (std::size_t i = program_.nodes.size(); i-- > 0;) {
+      const auto& node = program_.nodes[i];
+      if (node.effect && !std::holds_alternative<ir::Commit>(node.op)) live[i] = true;
+      if (live[i] && !number(i)) std::ranges::for_each(program_.operands_of(node), mark);
+    }
+    return live;
+  }
+
+  const ir::Constant* number(std::size_t i) const { return folded_ ? folded_->of_node(i) : nullptr; }
+
+  void read(std::size_t i) {
+    const auto& node = program_.nodes[i];
+    if (!live_[i]) {
+      rewrite_from(i);
+    } else if (const auto* constant = number(i)) {
+      rewrite_from(i);
+      now_[node.first_value] = add_number(*constant, node, program_.type_of(node));
+    } else if (is_place(node)) {
+      rewrite_from(i);
+      now_[node.first_value] = moved(program_.operands_of(node)[0]);
+    } else {
+      keep(i);
+    }
+  }
+
+  // A node that stays, unless there is an equal one before it.
+  void keep(std::size_t i) {
+    const auto& node = program_.nodes[i];
+    auto operands = program_.operands_of(node);
+    const auto begin = result_ ? result_->operands.size() : 0;
+    if (result_) {
+      for (const auto ref : operands) result_->operands.push_back(moved(ref));
+      operands = std::span(result_->operands).subspan(begin);
+    }
+    if (merge_equal_ && !node.effect && !node.recompute) {
+      const auto place = result_ ? next_value() : ir::Ref::value(static_cast<std::int32_t>(node.first_value));
+      const auto equal = known_.find_or_add(node.op, operands, place);
+      if (equal != place && !outputs_.of_node[i]) {  // outputs are distinct, so one stays a node of its own
+        const bool has_copied = result_.has_value();
+        rewrite_from(i);
+        if (has_copied) result_->operands.resize(begin);
+        move(node, equal);
+        return;
       }
     }
-    moves_to(append(node, begin));
+    if (result_) move(node, append(node, begin));
   }
+
+  // From here on the program is another one; what is before node i stays.
+  void rewrite_from(std::size_t i) {
+    if (result_) return;
+    const auto& first = program_.nodes[i];
+    const auto copy = [](auto& to, const auto& from, std::size_t count) {
+      to.assign(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
+    };
+    result_ = without_nodes(program_);
+    copy(result_->nodes, program_.nodes, i);
+    copy(result_->values, program_.values, first.first_value);
+    copy(result_->operands, program_.operands, first.operand_begin);
+    now_.resize(program_.values.size());
+    for (std::uint32_t k = 0; k < first.first_value; ++k) now_[k] = ir::Ref::value(static_cast<std::int32_t>(k));
+  }
+
+  // --- writing: there is a result_ ---
+
+  ir::Ref moved(ir::Ref ref) const { return ref.is_input() ? ref : now_[static_cast<std::size_t>(ref.index())]; }
+  ir::Ref next_value() const { return ir::Ref::value(static_cast<std::int32_t>(result_->values.size())); }
+  void move(const ir::Node& node, ir::Ref to) {
+    for (std::uint32_t k = 0; k < node.value_count; ++k) now_[node.first_value + k] = to.result(static_cast<int>(k));
+  }
+
+  // With the operands from `begin` on, the last that there are.
+  ir::Ref append(const ir::Node& node, std::size_t begin) {
+    const auto first = next_value();
+    for (const auto& made : program_.results_of(node))
+      result_->values.push_back({made.type, static_cast<std::int32_t>(result_->nodes.size())});
+    auto& copy = result_->nodes.emplace_back(node);
+    copy.operand_begin = static_cast<std::uint32_t>(begin);
+    copy.first_value = static_cast<std::uint32_t>(first.index());
+    return first;
+  }
+
+  // A number instead of what `like` computes, of its type. One node where equal numbers are there already.
+  ir::Ref add_number(const ir::Constant& number, const ir::Node& like, const ir::TensorType& type) {
+    const auto add = [&](const ir::Op& op, std::span<const ir::Ref> operands, const ir::TensorType& made) {
+      const auto place = next_value();
+      if (const auto equal = known_.find_or_add(op, operands, place); equal != place) return equal;
+      auto node = like;
+      node.op = op;
+      node.recompute = false;
+      node.operand_begin = static_cast<std::uint32_t>(result_->operands.size());
+      node.operand_count = static_cast<decltype(node.operand_count)>(operands.size());
+      node.first_value = static_cast<std::uint32_t>(place.index());
+      result_->operands.insert(result_->operands.end(), operands.begin(), operands.end());
+      result_->values.push_back({made, static_cast<std::int32_t>(result_->nodes.size())});
+      result_->nodes.push_back(node);
+      return place;
+    };
+    const auto alone = add(number, {}, {number.dtype, {}});
+    const ir::Ref operands[] = {alone};
+    return type.shape.rank() == 0 ? alone : add(ir::Expand{type.shape}, operands, type);
+  }
+
   // Outputs are distinct values: a Place that gives one beside its operand, or an input, stays a node.
-  const auto stays = [&](ir::Ref ref) {
-    if (ref.is_input() || !is_place(program.maker_of(ref))) return false;
-    const auto node = static_cast<std::size_t>(program.node_of(ref));
-    return !outputs.is_dropped[node] && !(folded && folded->of_node(node));
-  };
-  for (const auto ref : program.outputs) {
-    if (!stays(ref)) {
-      result.outputs.push_back(moved(ref));
-      continue;
-    }
-    const auto& node = program.maker_of(ref);
-    const auto begin = result.operands.size();
-    result.operands.push_back(moved(program.operands_of(node)[0]));
-    result.outputs.push_back(append(node, begin));
+  bool stays_an_output(ir::Ref ref) const {
+    if (ref.is_input() || !is_place(program_.maker_of(ref))) return false;
+    const auto node = static_cast<std::size_t>(program_.node_of(ref));
+    return !outputs_.is_dropped[node] && !number(node);
   }
+
+  void write_outputs() {
+    for (const auto ref : program_.outputs) {
+      if (!stays_an_output(ref)) {
+        result_->outputs.push_back(moved(ref));
+        continue;
+      }
+      const auto& node = program_.maker_of(ref);
+      const auto begin = result_->operands.size();
+      result_->operands.push_back(moved(program_.operands_of(node)[0]));
+      result_->outputs.push_back(append(node, begin));
+    }
+  }
+
+  const ir::Program& program_;
+  const bool merge_equal_;
+  const std::optional<FoldedNumbers> folded_;
+  const std::vector<bool> live_;
+  const Outputs outputs_;
+  EqualNodes known_;
+  std::optional<ir::Program> result_;  // none as long as all nodes stay
+  std::vector<ir::Ref> now_;           // where a value went
+};
+
+}  // namespace
+
+ir::Program without_nodes(const ir::Program& program) {
+  ir::Program result;
+  result.inputs = program.inputs;
+  result.scalar_count = program.scalar_count;
+  result.random_blocks = program.random_blocks;
+  result.effect_count = program.effect_count;
+  result.hash = program.hash;
+  result.site_files = program.site_files;
+  result.nodes.reserve(program.nodes.size());
+  result.values.reserve(program.values.size());
+  result.operands.reserve(program.operands.size());
   return result;
+}
+
+std::optional<ir::Program> simplified(const ir::Program& program, bool merge_equal) {
+  return Simplifier(program, merge_equal).run();
+}
+
+ir::Program simplify(const ir::Program& program, bool merge_equal) {
+  auto simple = simplified(program, merge_equal);
+  return simple ? *std::move(simple) : program;
 }
 
 }  // namespace burn::compile

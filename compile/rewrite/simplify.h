@@ -1,6 +1,8 @@
 // Rewrites a program into a smaller one that does the same, before anything is planned.
 #pragma once
 
+#include <optional>
+
 #include "ir/program.h"
 
 namespace burn::compile {
@@ -12,6 +14,8 @@ namespace burn::compile {
 // are merged with none, neither their original nor each other: a second copy in memory that was asked for stays one.
 // Inputs, outputs, slots and results stay as they are; the hash is that of the original.
 ir::Program simplify(const ir::Program& program, bool merge_equal);
+// The same; nothing where that is the program as it is.
+std::optional<ir::Program> simplified(const ir::Program& program, bool merge_equal);
 
 // For passes that write a program anew: its inputs, slots and hash, no nodes and no outputs, but room for as many.
 ir::Program without_nodes(const ir::Program& program);
