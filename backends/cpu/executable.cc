@@ -50,17 +50,19 @@ auto without_exceptions(const Body& body) -> decltype(body()) {
 
 }  // namespace
 
-CpuExecutable::CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool)
+CpuExecutable::CpuExecutable(std::shared_ptr<const ir::Program> program, std::shared_ptr<Pool> pool)
     : options_(plan_options()),
-      program_(compile::prepare(program, options_)),
+      given_(std::move(program)),
+      prepared_(compile::prepare(given_, options_)),
       pool_(std::move(pool)),
-      plan_(compile::make_plan(program_, options_)) {}
+      plan_(compile::make_plan(program_, options_)),
+      places_(program_, plan_) {}
 
 Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const ir::Program> program,
                                                            std::shared_ptr<Pool> pool) {
   using Made = Result<std::unique_ptr<CpuExecutable>>;
   return without_exceptions([&]() -> Made {
-    std::unique_ptr<CpuExecutable> made(new CpuExecutable(*program, std::move(pool)));
+    std::unique_ptr<CpuExecutable> made(new CpuExecutable(std::move(program), std::move(pool)));
     made->stages_.reserve(made->plan_.steps.size());
     TileCodes codes(made->program_);
     for (const auto& step : made->plan_.steps) {
@@ -105,6 +107,7 @@ void CpuExecutable::find_neighbours() {
 
 // Which stages a Commit guards, and how many bytes of what they make are new: the rest is written over what was there.
 void CpuExecutable::find_guarded() {
+  if (std::ranges::none_of(program_.nodes, compile::is_commit)) return;
   std::vector<std::size_t> stage_of(program_.nodes.size());
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const auto& step = plan_.steps[s];
@@ -158,7 +161,7 @@ Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt, c
     const auto meter = meter_for(args);
     std::optional<MeterScope> metered;
     if (meter) metered.emplace(meter);
-    Execution execution(program_, plan_, stages_, *pool_, args, life);
+    Execution execution(program_, plan_, places_, stages_, *pool_, args, life);
     try {
       throw_if_interrupted();
       auto result = execution.run();
@@ -197,7 +200,8 @@ RunBytes CpuExecutable::run_bytes() const {
 }
 
 std::size_t CpuExecutable::memory_bytes() const {
-  auto bytes = sizeof *this + ir::memory_bytes(program_) + compile::memory_bytes(plan_);
+  auto bytes = sizeof *this + compile::memory_bytes(plan_) + places_.memory_bytes();
+  if (prepared_ != given_) bytes += ir::memory_bytes(program_);  // the given one is counted where it is kept
   for (const auto& stage : stages_) bytes += stage.memory_bytes();
   return bytes;
 }

@@ -27,7 +27,7 @@ class CpuExecutable final : public Executable {
   RunBytes run_bytes() const override;
 
  private:
-  CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool);
+  CpuExecutable(std::shared_ptr<const ir::Program> program, std::shared_ptr<Pool> pool);
 
   void find_collective_ends();
   void find_neighbours();
@@ -36,9 +36,11 @@ class CpuExecutable final : public Executable {
   void learn(const RunMeter& meter, const RunResult& result) const;
 
   const compile::PlanOptions options_;
-  const ir::Program program_;  // simplified
+  const std::shared_ptr<const ir::Program> given_, prepared_;  // the same, where there was nothing to simplify
+  const ir::Program& program_ = *prepared_;
   const std::shared_ptr<Pool> pool_;
   const compile::Plan plan_;
+  const ValuePlaces places_;
   std::vector<Stage> stages_;  // by position in plan_.steps
   static constexpr std::uint64_t kNotMeasured = ~std::uint64_t{0};
   std::uint64_t planned_bytes_ = 0;

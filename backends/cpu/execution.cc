@@ -24,15 +24,23 @@ Result<BufferPtr> as_output(Run& run, const Array& x) {
 
 }  // namespace
 
-Execution::Execution(const ir::Program& program, const compile::Plan& plan, std::span<const Stage> stages, Pool& pool,
-                     RunArgs& args, const RunLife& life)
+ValuePlaces::ValuePlaces(const ir::Program& program, const compile::Plan& plan) : places_(program.values.size()) {
+  for (const auto& step : plan.steps) {
+    for (const auto ref : step.results)
+      places_[static_cast<std::size_t>(ref.index())] = static_cast<std::int32_t>(count_++);
+  }
+}
+
+Execution::Execution(const ir::Program& program, const compile::Plan& plan, const ValuePlaces& places,
+                     std::span<const Stage> stages, Pool& pool, RunArgs& args, const RunLife& life)
     : program_(program),
       plan_(plan),
+      places_(places),
       stages_(stages),
       run_{pool, args.scalars, args.seed, args.random_offset, args.groups},
       life_(life),
       inputs_(program.inputs.size()),
-      values_(program.values.size()),
+      values_(places.count()),
       last_interrupt_(InterruptScope::current()) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     auto buffer = std::static_pointer_cast<CpuBuffer>(std::move(args.inputs[i]));
@@ -59,7 +67,7 @@ Failure Execution::failure_among(std::span<const ir::Ref> refs) const {
 }
 
 void Execution::fail(ir::Ref ref, Failure why) {
-  if (failures_.empty()) failures_.resize(inputs_.size() + values_.size());
+  if (failures_.empty()) failures_.resize(inputs_.size() + program_.values.size());
   failures_[index_of(ref)] = std::move(why);
 }
 

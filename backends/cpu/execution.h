@@ -20,12 +20,29 @@ struct RunLife {
   std::shared_ptr<LeftBehind> left_behind;  // of the session; null: nothing is left behind
 };
 
+// Where an execution keeps the values that steps give: those that pass between the members of a group are nowhere.
+class ValuePlaces {
+ public:
+  ValuePlaces(const ir::Program& program, const compile::Plan& plan);
+
+  // Requires: a step gives the value.
+  std::size_t of(ir::Ref value) const {
+    return static_cast<std::size_t>(places_[static_cast<std::size_t>(value.index())]);
+  }
+  std::size_t count() const { return count_; }
+  std::size_t memory_bytes() const { return places_.capacity() * sizeof(std::int32_t); }
+
+ private:
+  std::vector<std::int32_t> places_;  // per value
+  std::size_t count_ = 0;
+};
+
 // Of one thread. Refers to what it is made of.
 class Execution {
  public:
   // Requires: arguments that fit the program. Takes their buffers.
-  Execution(const ir::Program& program, const compile::Plan& plan, std::span<const Stage> stages, Pool& pool,
-            RunArgs& args, const RunLife& life);
+  Execution(const ir::Program& program, const compile::Plan& plan, const ValuePlaces& places,
+            std::span<const Stage> stages, Pool& pool, RunArgs& args, const RunLife& life);
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
   ~Execution() { abandon_collectives(cancelled("the run has ended")); }
@@ -39,16 +56,14 @@ class Execution {
  private:
   const ir::Node& node(std::int32_t n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
   Array& value(ir::Ref ref) {
-    return ref.is_input() ? inputs_[static_cast<std::size_t>(ref.index())]
-                          : values_[static_cast<std::size_t>(ref.index())];
+    return ref.is_input() ? inputs_[static_cast<std::size_t>(ref.index())] : values_[places_.of(ref)];
   }
   static Failure failure_of(Status status) { return std::make_shared<const Status>(std::move(status)); }
   std::size_t index_of(ir::Ref ref) const;  // in failures_
   Failure failure_among(std::span<const ir::Ref> refs) const;
   void fail(ir::Ref ref, Failure why);
   void keep(ir::Ref ref, Array value) {  // if it is used
-    if (plan_.last_use(ref) != compile::Plan::kUnused)
-      values_[static_cast<std::size_t>(ref.index())] = std::move(value);
+    if (plan_.last_use(ref) != compile::Plan::kUnused) values_[places_.of(ref)] = std::move(value);
   }
 
   std::vector<Array> take_operands(std::size_t position);
@@ -82,15 +97,16 @@ class Execution {
 
   const ir::Program& program_;
   const compile::Plan& plan_;
+  const ValuePlaces& places_;
   const std::span<const Stage> stages_;
   Run run_;
   const RunLife& life_;
-  std::vector<Array> inputs_, values_;
-  std::vector<Failure> failures_;  // of the inputs, then the values; empty as long as all is well
-  std::vector<bool> refused_;      // per value: false because of a Commit; empty as long as none has come out false
-  Failure why_refused_;            // the first of them
-  BesidePool reserved_;            // for the stages that a Commit guards, until the first of them runs
-  Interrupt last_interrupt_;       // of the protected stages
+  std::vector<Array> inputs_, values_;  // values_: by their places
+  std::vector<Failure> failures_;       // of the inputs, then the values; empty as long as all is well
+  std::vector<bool> refused_;  // per value: false because of a Commit; empty as long as none has come out false
+  Failure why_refused_;        // the first of them
+  BesidePool reserved_;        // for the stages that a Commit guards, until the first of them runs
+  Interrupt last_interrupt_;   // of the protected stages
 
   struct UnderWay {
     std::size_t position = 0;

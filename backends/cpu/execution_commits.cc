@@ -20,7 +20,7 @@ void Execution::run_commit(std::size_t position) {
   }
   keep(step.results[0], Array::immediate(ir::DType::bool_, why ? 0 : 1));
   if (!why) return;
-  if (refused_.empty()) refused_.resize(values_.size());
+  if (refused_.empty()) refused_.resize(program_.values.size());
   refused_[static_cast<std::size_t>(step.results[0].index())] = true;
   if (!why_refused_) why_refused_ = std::move(why);
 }

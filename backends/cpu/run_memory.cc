@@ -23,7 +23,7 @@ class Walk {
       : program_(program),
         plan_(plan),
         stages_(stages),
-        views_(compile::find_views(program)),
+        views_(has_views(program, plan) ? compile::find_views(program) : std::vector<compile::ValueView>{}),
         inputs_(program.inputs.size()),
         values_(program.values.size()) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -53,6 +53,14 @@ class Walk {
     std::int64_t bytes = 0;
     int owners = 0;
   };
+
+  // Whether a step by itself may give a view: of groups none does, and most programs of formulas have nothing else.
+  static bool has_views(const ir::Program& program, const compile::Plan& plan) {
+    return std::ranges::any_of(plan.steps, [&](const compile::PlanStep& step) {
+      return step.group == compile::PlanStep::kSingle &&
+             compile::may_be_view(program.nodes[static_cast<std::size_t>(step.node)].op);
+    });
+  }
 
   Held& held(ir::Ref ref) { return (ref.is_input() ? inputs_ : values_)[static_cast<std::size_t>(ref.index())]; }
   Block& block(const Held& value) { return blocks_[static_cast<std::size_t>(value.block)]; }
@@ -169,9 +177,10 @@ class Walk {
   }
 
   const compile::ValueView& view(ir::Ref ref) const { return views_[static_cast<std::size_t>(ref.index())]; }
-  bool is_view(ir::Ref ref) const { return !(view(ref).base == ref); }
+  bool is_view(ir::Ref ref) const { return !views_.empty() && !(view(ref).base == ref); }
   bool is_whole(ir::Ref ref) const {
-    return view(ref).offset == 0 && compile::is_contiguous(program_.type_of(ref).shape, view(ref).strides);
+    return views_.empty() ||
+           (view(ref).offset == 0 && compile::is_contiguous(program_.type_of(ref).shape, view(ref).strides));
   }
 
   // A library may want operands and result of a convolution in layouts of its own.
@@ -198,7 +207,7 @@ class Walk {
   const ir::Program& program_;
   const compile::Plan& plan_;
   const std::span<const Stage> stages_;
-  const std::vector<compile::ValueView> views_;
+  const std::vector<compile::ValueView> views_;  // none: each value is its own base
   std::vector<Held> inputs_, values_;
   std::vector<Block> blocks_;
   std::int64_t in_use_ = 0, peak_ = 0;  // beyond what is in use when the run begins

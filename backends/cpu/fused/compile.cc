@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <unordered_map>
 
 #include "backends/cpu/fused/tile_code.h"
 #include "backends/cpu/runtime/parallel.h"
@@ -31,8 +30,9 @@ bool is_costly(ir::PointwiseFn fn) {
 
 class Compiler {
  public:
-  Compiler(const ir::Program& program, const compile::Group& group, const compile::PlanStep& step)
-      : program_(program), group_(group), step_(step) {
+  Compiler(const ir::Program& program, const compile::Group& group, const compile::PlanStep& step,
+           GroupPositions& positions)
+      : program_(program), group_(group), step_(step), positions_(positions) {
     code_.domain = group.domain;
     code_.elements = ir::num_elements(group.domain);
     const auto is_of_rows = [](const compile::Member& m) { return m.level == compile::Level::row; };
@@ -59,7 +59,10 @@ class Compiler {
   ir::Ref value_of(std::int32_t n) const { return ir::Ref::value(static_cast<std::int32_t>(node(n).first_value)); }
   TileValue& value(std::int32_t v) { return code_.values[static_cast<std::size_t>(v)]; }
 
+  // The position of a value in the group is its place in code_.values.
   void declare_values() {
+    code_.values.reserve(step_.reads.size() + group_.members.size());
+    code_.instructions.reserve(group_.members.size());
     for (std::size_t r = 0; r < step_.reads.size(); ++r) {
       const auto ref = step_.reads[r];
       const auto& type = program_.type_of(ref);
@@ -68,33 +71,28 @@ class Compiler {
         extent = Extent::full;
       else if (type.shape.rank() > 0)
         extent = Extent::row;
-      declare(ref, {.stored = type.dtype,
-                    .held = compute_dtype(type.dtype),
-                    .extent = extent,
-                    .read = static_cast<std::int32_t>(r)});
+      code_.values.push_back({.stored = type.dtype,
+                              .held = compute_dtype(type.dtype),
+                              .extent = extent,
+                              .read = static_cast<std::int32_t>(r)});
     }
     for (const auto& [n, level] : group_.members) {
       const auto dtype = program_.type_of(node(n)).dtype;
       const auto result = std::ranges::find(step_.results, value_of(n));
       const bool is_view =
           std::holds_alternative<ir::Expand>(node(n).op);  // its value, if needed, is a step of its own
-      declare(value_of(n), {.stored = dtype,
-                            .held = compute_dtype(dtype),
-                            .extent = extent_of(level),
-                            .result = result == step_.results.end() || is_view
-                                          ? -1
-                                          : static_cast<std::int32_t>(result - step_.results.begin())});
+      code_.values.push_back({.stored = dtype,
+                              .held = compute_dtype(dtype),
+                              .extent = extent_of(level),
+                              .result = result == step_.results.end() || is_view
+                                            ? -1
+                                            : static_cast<std::int32_t>(result - step_.results.begin())});
     }
   }
 
   static Extent extent_of(compile::Level level) {
     if (level == compile::Level::full) return Extent::full;
     return level == compile::Level::row ? Extent::row : Extent::total;
-  }
-
-  void declare(ir::Ref ref, const TileValue& value) {
-    index_[ref.code()] = static_cast<std::int32_t>(code_.values.size());
-    code_.values.push_back(value);
   }
 
   std::int32_t add_value(ir::DType dtype, Extent extent) {
@@ -111,8 +109,8 @@ class Compiler {
     if (!compile::is_select(node(n))) return false;
     const auto refs = program_.operands_of(node(n));
     if (refs[0].is_input() || !compile::is_commit(program_.maker_of(refs[0]))) return false;
-    auto& own = value(index_.at(value_of(n).code()));
-    auto& x = value(index_.at(refs[1].code()));
+    auto& own = value(positions_.of(value_of(n)));
+    auto& x = value(positions_.of(refs[1]));
     const auto reads_old = [&](const compile::Member& member) {
       const auto operands = program_.operands_of(node(member.node));
       return !compile::is_select(node(member.node)) && std::ranges::find(operands, refs[2]) != operands.end();
@@ -120,7 +118,7 @@ class Compiler {
     if (x.read >= 0 || x.result >= 0 || x.extent != own.extent || std::ranges::none_of(group_.members, reads_old))
       return false;
     x.result = std::exchange(own.result, -1);
-    index_[value_of(n).code()] = index_.at(refs[1].code());
+    positions_.set(value_of(n), positions_.of(refs[1]));
     return true;
   }
 
@@ -130,8 +128,8 @@ class Compiler {
     const auto count = node(member.node).operand_count;
     TileInstruction in{.arity = static_cast<std::uint8_t>(count), .node = member.node};
     const auto refs = program_.operands_of(node(member.node));
-    for (std::size_t k = 0; k < refs.size(); ++k) in.operands[k] = index_.at(refs[k].code());
-    in.result = index_.at(value_of(member.node).code());
+    for (std::size_t k = 0; k < refs.size(); ++k) in.operands[k] = positions_.of(refs[k]);
+    in.result = positions_.of(value_of(member.node));
     const auto from = refs.empty() ? ir::DType::f32 : value(in.operands[0]).held;
 
     if (const auto* random = std::get_if<ir::Random>(&op)) {
@@ -292,15 +290,16 @@ class Compiler {
   const ir::Program& program_;
   const compile::Group& group_;
   const compile::PlanStep& step_;
+  GroupPositions& positions_;
   TileCode code_;
-  std::unordered_map<std::int32_t, std::int32_t> index_;  // from a ref's code to a value
   std::int64_t cost_ = 0;
 };
 
 }  // namespace
 
-Result<TileCode> compile_group(const ir::Program& program, const compile::Group& group, const compile::PlanStep& step) {
-  return Compiler(program, group, step).run();
+Result<TileCode> compile_group(const ir::Program& program, const compile::Group& group, const compile::PlanStep& step,
+                               GroupPositions& positions) {
+  return Compiler(program, group, step, positions).run();
 }
 
 }  // namespace burn::backends::cpu

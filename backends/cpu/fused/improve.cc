@@ -28,6 +28,7 @@ class Improver : TileRewriter {
   // One element of a computed row is computed from one element of each operand: the loss of a row does not need the
   // logarithm of every probability.
   void pick_early() {
+    if (std::ranges::none_of(code_.instructions, [](const auto& in) { return in.kind == Kind::pick; })) return;
     const auto before = code_.instructions;
     code_.instructions.clear();
     written_by_.assign(code_.values.size(), nullptr);
@@ -92,11 +93,13 @@ class Improver : TileRewriter {
         break;
       }
     }
-    std::vector<TileInstruction> kept;
+    std::size_t kept = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!is_gone[i]) kept.push_back(all[i]);
+      if (is_gone[i]) continue;
+      if (kept != i) all[kept] = all[i];
+      ++kept;
     }
-    all = std::move(kept);
+    all.resize(kept);
   }
 
   // f(a op b)

@@ -17,14 +17,15 @@ class DifferenceRewriter : TileRewriter {
   // way: x without its mean, of which the squares are summed and which then is scaled.
   void run() {
     count();
+    std::vector<bool> is_again(code_.instructions.size()), is_used(code_.instructions.size());
+    for (std::size_t w = 0; w < is_again.size(); ++w) {
+      const auto source = source_of(code_.instructions[w]);
+      const bool is_of_another = source >= 0 && is_again[static_cast<std::size_t>(source)];
+      is_again[w] = !is_of_another && is_for_all_readers(code_.instructions, code_.instructions[w]);
+    }
+    if (std::ranges::find(is_again, true) == is_again.end()) return;
     const auto before = std::move(code_.instructions);
     code_.instructions.clear();
-    std::vector<bool> is_again(before.size()), is_used(before.size());
-    for (std::size_t w = 0; w < before.size(); ++w) {
-      const auto source = source_of(before[w]);
-      const bool is_of_another = source >= 0 && is_again[static_cast<std::size_t>(source)];
-      is_again[w] = !is_of_another && is_for_all_readers(before, before[w]);
-    }
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (is_again[i]) continue;
       auto in = before[i];

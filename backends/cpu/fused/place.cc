@@ -122,28 +122,31 @@ class Placer {
       std::int64_t offset, size;
       std::int32_t free_from;
     };
+    std::vector<std::size_t> order;  // of the values that need a place, by when they do
+    for (std::size_t v = 0; v < count; ++v) {
+      if (first[v] >= 0 && needs_scratch(code_.values[v])) order.push_back(v);
+    }
+    std::ranges::stable_sort(order, {}, [&](std::size_t v) { return first[v]; });
     std::vector<Block> blocks;
-    for (std::int32_t at = 0; at <= end; ++at) {
-      for (std::size_t v = 0; v < count; ++v) {
-        auto& val = code_.values[v];
-        if (first[v] != at || !needs_scratch(val)) continue;
-        const auto size = static_cast<std::int64_t>(ir::size_of(val.held));
-        if (val.extent == Extent::row) {
-          val.scratch = code_.row_bytes;
-          code_.row_bytes += size;
-          continue;
-        }
-        auto block = std::ranges::find_if(blocks, [&](const Block& b) { return b.size == size && b.free_from <= at; });
-        if (block == blocks.end()) {
-          blocks.push_back({code_.full_bytes, size, 0});
-          code_.full_bytes += size;
-          block = blocks.end() - 1;
-        }
-        val.scratch = block->offset;
-        // In the instruction that reads it last, its place may already take the result; loops allow that.
-        block->free_from = std::max(last[v], at + 1);
-        if (is_read_beside(static_cast<std::int32_t>(v), last[v])) block->free_from = last[v] + 1;
+    for (const auto v : order) {
+      auto& val = code_.values[v];
+      const auto at = first[v];
+      const auto size = static_cast<std::int64_t>(ir::size_of(val.held));
+      if (val.extent == Extent::row) {
+        val.scratch = code_.row_bytes;
+        code_.row_bytes += size;
+        continue;
       }
+      auto block = std::ranges::find_if(blocks, [&](const Block& b) { return b.size == size && b.free_from <= at; });
+      if (block == blocks.end()) {
+        blocks.push_back({code_.full_bytes, size, 0});
+        code_.full_bytes += size;
+        block = blocks.end() - 1;
+      }
+      val.scratch = block->offset;
+      // In the instruction that reads it last, its place may already take the result; loops allow that.
+      block->free_from = std::max(last[v], at + 1);
+      if (is_read_beside(static_cast<std::int32_t>(v), last[v])) block->free_from = last[v] + 1;
     }
   }
 

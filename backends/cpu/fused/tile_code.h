@@ -127,8 +127,29 @@ void improve(TileCode& code, const ir::Program& program);
 // whether it is large and which results stream themselves.
 void place(TileCode& code, std::size_t reads, std::size_t results);
 
-// Refers to nothing of the program, so groups of the same kind may share it (tile_codes.h).
+// The position of each value of a group: its reads in the order of the step, then its members. One table serves all
+// groups of a program, one after the other.
+class GroupPositions {
+ public:
+  explicit GroupPositions(const ir::Program& program)
+      : inputs_(program.inputs.size()), values_(program.values.size()) {}
+
+  // Requires, of of(): set for this group.
+  std::int32_t of(ir::Ref ref) const {
+    return (ref.is_input() ? inputs_ : values_)[static_cast<std::size_t>(ref.index())];
+  }
+  void set(ir::Ref ref, std::int32_t position) {
+    (ref.is_input() ? inputs_ : values_)[static_cast<std::size_t>(ref.index())] = position;
+  }
+
+ private:
+  std::vector<std::int32_t> inputs_, values_;
+};
+
+// Refers to nothing of the program, so groups of the same kind may share it (tile_codes.h). `positions`: the group's,
+// which it uses up.
 // Errors: UNIMPLEMENTED where there is no loop.
-Result<TileCode> compile_group(const ir::Program& program, const compile::Group& group, const compile::PlanStep& step);
+Result<TileCode> compile_group(const ir::Program& program, const compile::Group& group, const compile::PlanStep& step,
+                               GroupPositions& positions);
 
 }  // namespace burn::backends::cpu

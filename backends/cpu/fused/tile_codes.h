@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "backends/cpu/fused/tile_code.h"
 
@@ -15,23 +14,18 @@ namespace burn::backends::cpu {
 class TileCodes {
  public:
   // The program outlives it.
-  explicit TileCodes(const ir::Program& program)
-      : program_(program), inputs_(program.inputs.size()), values_(program.values.size()) {}
+  explicit TileCodes(const ir::Program& program) : program_(program), positions_(program) {}
 
   // Errors: compile_group()'s.
   Result<std::shared_ptr<const TileCode>> of(const compile::Group& group, const compile::PlanStep& step);
 
  private:
   void write_key(const compile::Group& group, const compile::PlanStep& step);
-  void number(ir::Ref ref, std::int32_t position);
-  std::int32_t position_of(ir::Ref ref) const {
-    return (ref.is_input() ? inputs_ : values_)[static_cast<std::size_t>(ref.index())];
-  }
 
   const ir::Program& program_;
   std::unordered_map<std::string, std::shared_ptr<const TileCode>> codes_;
-  std::string key_;                            // of the group that is looked for
-  std::vector<std::int32_t> inputs_, values_;  // the position of each among the group's reads and members
+  std::string key_;  // of the group that is looked for
+  GroupPositions positions_;
 };
 
 }  // namespace burn::backends::cpu
