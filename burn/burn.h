@@ -20,6 +20,7 @@
 #include "client/tensor/signal.h"
 #include "client/tensor/tensor.h"
 #include "client/tensor/transaction.h"
+#include "client/trace_scope.h"
 #include "data/digits.h"
 #include "data/loader.h"
 #include "data/mnist.h"

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/json_text.h"
 #include "base/thread.h"
-#include "daemon/operator/json_text.h"
 
 namespace burn::daemon {
 namespace {

@@ -14,11 +14,11 @@
 #include "daemon/operator/wrapped_text.h"
 #include "daemon/operator_command.h"
 #include "daemon/option_source.h"
-#include "daemon/otlp.h"
 #include "daemon/tenant_rules.h"
 #include "daemon/tls_options.h"
 #include "daemon/tokens.h"
 #include "net/tls/identity.h"
+#include "net/trace/otlp.h"
 
 namespace burn::daemon {
 namespace {
@@ -124,7 +124,7 @@ Status check_named_files(const OptionValues& values) {
     if (!tenants.ok()) return tenants.status().with_context("tenants");
   }
   if (values.is_set(Option::otlp)) {
-    const auto url = parse_otlp_url(values.text(Option::otlp));
+    const auto url = net::parse_otlp_url(values.text(Option::otlp));
     if (!url.ok()) return url.status().with_context("otlp");
   }
   BURN_TRY(const auto tls, tls_options(values));

@@ -13,8 +13,8 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "base/json_text.h"
 #include "base/one_line.h"
-#include "daemon/operator/json_text.h"
 
 namespace burn::daemon {
 namespace {

@@ -20,6 +20,7 @@ using proto::to_wire;
 
 constexpr int kMaxDevices = 256;
 constexpr std::size_t kMaxAdvertised = 16;                             // that are read: there are fewer schemes
+constexpr std::uint32_t kSampled = 1;                                  // of v1::Trace.flags
 constexpr std::chrono::milliseconds kMaxLeft{std::uint64_t{1} << 40};  // leaves room to count in
 
 template <typename Message>
@@ -59,6 +60,13 @@ v1::Run* to_wire(const RunProgram& body, Arena& arena) {
   out->set_seed(run.seed);
   out->set_random_offset(run.random_offset);
   out->mutable_release()->Add(run.release.begin(), run.release.end());
+  if (const auto& trace = run.trace; trace.exists()) {
+    auto* wire = out->mutable_trace();
+    wire->set_trace_high(trace.trace_high);
+    wire->set_trace_low(trace.trace_low);
+    wire->set_span(trace.span);
+    wire->set_flags(trace.is_sampled ? kSampled : 0);
+  }
   return out;
 }
 
@@ -242,8 +250,14 @@ Result<Body> from_wire(const v1::Run& run) {
   BURN_RETURN_IF_ERROR(check_ids(run.inputs_size(), "inputs"));
   BURN_RETURN_IF_ERROR(check_ids(run.scalars_size(), "scalars"));
   BURN_RETURN_IF_ERROR(check_ids(run.release_size(), "tensors to release"));
-  return Body{RunProgram{Run{run.program(), to_vector(run.inputs()), run.first_output(), to_vector(run.scalars()),
-                             run.seed(), run.random_offset(), to_vector(run.release())}}};
+  RunProgram body{Run{run.program(), to_vector(run.inputs()), run.first_output(), to_vector(run.scalars()), run.seed(),
+                      run.random_offset(), to_vector(run.release())}};
+  if (run.has_trace()) {
+    const auto& trace = run.trace();
+    const TraceContext context{trace.trace_high(), trace.trace_low(), trace.span(), (trace.flags() & kSampled) != 0};
+    if (context.exists()) body.run.trace = context;
+  }
+  return Body{std::move(body)};
 }
 
 Result<Body> from_wire(const v1::Write& write) {

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "base/trace_context.h"
 #include "ir/ops/collectives.h"
 #include "ir/program.h"
 
@@ -45,6 +46,7 @@ struct Run {
   std::uint64_t seed = 0;
   std::uint64_t random_offset = 0;  // in blocks of four numbers; ops add their own
   std::vector<TensorId> release;    // further tensors to drop once the run is done
+  TraceContext trace = {};          // the caller's span, of a run that is traced
   friend bool operator==(const Run&, const Run&) = default;
 };
 

@@ -64,6 +64,7 @@ FleetPerformer::FleetPerformer(FleetOptions options)
     : quotas_(options.quotas),
       group_timeout_(options.group_timeout),
       times_(options.times),
+      spans_(options.spans),
       home_(static_cast<int>(options.home)),
       members_(std::move(options.members), std::move(options.names), options.mesh),
       account_(options.account),
@@ -111,12 +112,13 @@ void FleetPerformer::finish_call(Failure refused) {
 
 void FleetPerformer::perform(serving::Call& call) {
   ++calls_;
+  const auto queued = std::exchange(queued_, {});
   if (auto lost = members_.lost(); !lost.ok()) return refuse(call, lost);
   std::visit(Overloaded{
                  [&](serving::DefineCall& call) { define(call); },
                  [&](proto::RunProgram& call) {
                    ++runs_;
-                   run(call.run);
+                   run(call.run, queued);
                  },
                  [&](WriteCall& call) { write(call); },
                  [&](proto::Release& call) { finish_call(core_.release(call.ids, outbox_)); },
@@ -156,16 +158,27 @@ void FleetPerformer::define(serving::DefineCall& call) {
   finish_call(core_.define(define.id, std::move(read.program), define.forget, outbox_));
 }
 
-void FleetPerformer::run(const proto::Run& run) {
+void FleetPerformer::run(proto::Run& run, std::chrono::nanoseconds queued) {
+  RunSpans spans{spans_.get(), run, queued};
   if (!core_.is_wide() && core_.is_marked(run)) {
+    spans.begin("group");
     if (const auto status = widen(); !status.ok()) refused_.add(calls_, std::make_shared<const Status>(status));
   }
-  if (core_.is_wide() && has_failed_.exchange(false)) restore_group();
+  if (core_.is_wide() && has_failed_.exchange(false)) {
+    spans.begin("group");
+    restore_group();
+  }
+  spans.begin("split");
   const auto rewritten = core_.variants_made();
   const auto start = std::chrono::steady_clock::now();
   auto refused = core_.run(run, outbox_);
-  if (core_.variants_made() != rewritten) times_->rewrite.add(std::chrono::steady_clock::now() - start);
+  const auto made = core_.variants_made() - rewritten;
+  if (made > 0) times_->rewrite.add(std::chrono::steady_clock::now() - start);
+  spans.say({"burn.rewritten", made});
+  const auto result = refused ? refused->code() : StatusCode::ok;
+  spans.begin("send");
   finish_call(std::move(refused));
+  spans.finish(result);
   if (checks_every_ > 0 && runs_ % checks_every_ == 0) check_replicas(run);
 }
 

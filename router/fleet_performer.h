@@ -9,6 +9,7 @@
 #include "router/core/session_core.h"
 #include "router/fleet_session.h"
 #include "router/members.h"
+#include "router/run_spans.h"
 #include "serving/call_performer.h"
 #include "serving/failure_log.h"
 #include "serving/signal.h"
@@ -27,6 +28,7 @@ class FleetPerformer final : public serving::CallPerformer {
   serving::WriteCall::Parts receive(proto::TensorId id, const ir::TensorType& type) override;
   proto::SessionStats stats() const override;
   void ask_stats(const proto::Session::StatsCallback& done) override;
+  void wait_was(std::chrono::nanoseconds time) override { queued_ = time; }
   void perform(serving::Call& call) override;
   void prepare_ahead(serving::Call& /*call*/) override {}  // members prepare
   void prepare_run(proto::ProgramId /*program*/) override {}
@@ -38,7 +40,7 @@ class FleetPerformer final : public serving::CallPerformer {
 
  private:
   void define(serving::DefineCall& call);
-  void run(const proto::Run& run);
+  void run(proto::Run& run, std::chrono::nanoseconds queued);
   void write(serving::WriteCall& call);
   void read(serving::ReadCall& call);
   void sync(serving::SyncCall& call);
@@ -56,6 +58,7 @@ class FleetPerformer final : public serving::CallPerformer {
   const serving::Quotas quotas_;
   const std::chrono::milliseconds group_timeout_;
   const std::shared_ptr<FleetTimes> times_;
+  const std::shared_ptr<SpanSink> spans_;
   const int home_;  // the member on which the session lives until a batch comes
   Members members_;
   const std::shared_ptr<serving::HostAccount> account_;  // outlives the budget
@@ -70,6 +73,7 @@ class FleetPerformer final : public serving::CallPerformer {
   std::vector<Status> carried_;           // failures that members have told the router, and no answer yet
   std::atomic<bool> has_failed_ = false;  // since the group was last known to stand
   std::uint64_t calls_ = 0;
+  std::chrono::nanoseconds queued_{0};  // of the call that is performed next
   std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
   // Failures that reads have reported since the last sync: other members than those that told them tell them again. Of
   // the thread that gives answers.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/span.h"
 #include "compile/partition/layout.h"
 #include "proto/served_session.h"
 #include "router/fleet_times.h"
@@ -23,6 +24,7 @@ struct FleetOptions {
   serving::Quotas quotas;
   std::shared_ptr<serving::HostAccount> account = nullptr;  // of all sessions' calls and programs; null: none
   std::shared_ptr<FleetTimes> times = std::make_shared<FleetTimes>();  // of all sessions
+  std::shared_ptr<SpanSink> spans = nullptr;                           // of runs; null: none
   std::chrono::milliseconds group_timeout{10'000};                     // for the workers to connect to each other
 };
 

@@ -73,11 +73,13 @@ Status check_members(const std::vector<MemberFacts>& members, std::string_view i
   return {};
 }
 
-Member::Member(const WorkerSpec& spec, std::shared_ptr<WorkerToken> token, std::chrono::seconds lease)
+Member::Member(const WorkerSpec& spec, std::shared_ptr<WorkerToken> token, std::chrono::seconds lease,
+               std::shared_ptr<SpanSink> spans)
     : spec_(spec),
       name_(member_name(spec.url)),
       token_(std::move(token)),
       lease_(lease),
+      spans_(std::move(spans)),
       lost_(unavailable("it is not connected yet")) {}
 
 net::ConnectOptions Member::options() const {
@@ -115,6 +117,7 @@ Result<std::unique_ptr<net::RemoteSession>> Member::open_session(Use use) {
   if (use == Use::fleet) options.lease_seconds = static_cast<std::uint32_t>(lease_.count());
   options.assumed_info = facts_.info;
   options.held = count_session();
+  options.spans = spans_;
   options.welcome_wait = std::chrono::milliseconds{0};
   options.answer_timeout_seconds = 0;  // the client has one of its own
   return net::connect(url(), options);

@@ -34,9 +34,10 @@ Status check_members(const std::vector<MemberFacts>& members, std::string_view i
 class Member : public std::enable_shared_from_this<Member> {
  public:
   // `token`: the router's own, for its workers. `lease`: how long sessions of Use::fleet outlive a lost connection to
-  // the worker, as long as that lends at most. Does not connect.
+  // the worker, as long as that lends at most. `spans`: of the runs that sessions send to the worker; null: none. Does
+  // not connect.
   Member(const WorkerSpec& spec, std::shared_ptr<WorkerToken> token,
-         std::chrono::seconds lease = std::chrono::seconds{0});
+         std::chrono::seconds lease = std::chrono::seconds{0}, std::shared_ptr<SpanSink> spans = nullptr);
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
@@ -81,6 +82,7 @@ class Member : public std::enable_shared_from_this<Member> {
   const std::string name_;
   const std::shared_ptr<WorkerToken> token_;
   const std::chrono::seconds lease_;
+  const std::shared_ptr<SpanSink> spans_;
   MemberFacts facts_;                                     // set by connect()
   std::unique_ptr<net::RemoteSession> link_, next_link_;  // of the thread that calls look()
   std::atomic<std::uint64_t> sessions_ = 0;

@@ -9,6 +9,7 @@
 #include "daemon/periodic_thread.h"
 #include "daemon/resource_limits.h"
 #include "daemon/service.h"
+#include "daemon/spans.h"
 #include "daemon/tls_options.h"
 #include "router/router_host.h"
 #include "router/version.h"
@@ -16,13 +17,14 @@
 namespace burn::router {
 namespace {
 
-RouterHost::Members make_members(const RouterOptions& options) {
+RouterHost::Members make_members(const RouterOptions& options, const std::shared_ptr<SpanSink>& spans) {
   if (options.workers.empty())
     throw Error{StatusCode::invalid_argument, "a router needs a worker: --worker ws://HOST:PORT"};
   const auto token = std::make_shared<WorkerToken>(options.worker_token_file);
   RouterHost::Members members;
   for (const auto& text : options.workers) {
-    const auto member = std::make_shared<Member>(value_or_throw(parse_worker(text)), token, options.worker_lease);
+    const auto member =
+        std::make_shared<Member>(value_or_throw(parse_worker(text)), token, options.worker_lease, spans);
     for (const auto& other : members) {
       if (other->name() != member->name()) continue;
       throw Error{
@@ -35,11 +37,15 @@ RouterHost::Members make_members(const RouterOptions& options) {
 }
 
 std::shared_ptr<RouterHost> make_host(const RouterOptions& options) {
-  auto members = make_members(options);
+  auto spans = value_or_throw(daemon::make_span_exporter(options.otlp, options.trace_one_in, kServerName));
+  auto members = make_members(options, spans);
   const auto mesh = value_or_throw(parse_mesh(options.mesh, members.size()));
   auto admission = std::make_shared<daemon::AdmissionControl>(daemon::credentials_of(options.service),
                                                               daemon::ResourceLimits::sessions(options.service));
-  return std::make_shared<RouterHost>(std::move(members), mesh, options.service.session_lease, std::move(admission));
+  auto host =
+      std::make_shared<RouterHost>(std::move(members), mesh, options.service.session_lease, std::move(admission));
+  host->set_spans(std::move(spans));
+  return host;
 }
 
 // A session has a connection to each worker.
@@ -78,6 +84,8 @@ RouterOptions router_options(const daemon::OptionValues& values) {
   };
   options.workers = values.list(Option::worker);
   options.mesh = values.text(Option::mesh);
+  options.otlp = values.text(Option::otlp);
+  options.trace_one_in = values.number(Option::trace_one_in);
   options.worker_token_file = values.text(Option::worker_token_file);
   options.worker_timeout = seconds(Option::worker_timeout);
   options.worker_lease = seconds(Option::worker_lease);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct RouterOptions {
   std::string mesh;                         // as --mesh; empty: all along "data"
   std::string worker_token_file;            // the first token in it is the router's, for its workers; empty: BURN_TOKEN
   std::chrono::seconds worker_timeout{30};  // for all workers to be there, at first
+  std::string otlp;                         // URL of a collector to which spans of runs are sent; empty: none
+  std::uint64_t trace_one_in = 1000;        // of so many runs one
   std::chrono::seconds worker_lease{0};     // that sessions on all workers outlive lost connections to them, at most
 };
 

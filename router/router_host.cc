@@ -10,6 +10,7 @@
 #include "base/one_line.h"
 #include "daemon/log.h"
 #include "daemon/operator/histogram_sample.h"
+#include "daemon/spans.h"
 #include "daemon/status_session.h"
 #include "ir/catalogue.h"
 #include "ir/ops/collectives.h"
@@ -97,6 +98,7 @@ void RouterHost::collect(daemon::Samples& samples) const {
     samples.add(daemon::Metric::router_member_up, is_up ? 1 : 0, {stats.url});
     samples.add(daemon::Metric::router_member_sessions, static_cast<double>(stats.sessions), {stats.url});
   }
+  daemon::collect_spans(spans_.get(), samples);
   samples.add(daemon::Metric::router_members, static_cast<double>(members_.size() - lost), {"connected"});
   samples.add(daemon::Metric::router_members, static_cast<double>(lost), {"lost"});
   samples.add(daemon::Metric::router_kept, static_cast<double>(memory_->taken()));
@@ -188,6 +190,7 @@ std::unique_ptr<proto::ServedSession> RouterHost::open_fleet() const {
   FleetOptions options{.mesh = mesh_};
   options.account = memory_;
   options.times = times_;
+  options.spans = spans_;
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const auto& member = members_[k];
     if (auto health = member->health(); !health.ok()) return daemon::make_refused_session(std::move(health));

@@ -6,9 +6,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/host.h"
+#include "net/trace/span_exporter.h"
 #include "router/fleet_times.h"
 #include "router/host_memory.h"
 #include "router/member.h"
@@ -26,6 +28,8 @@ class RouterHost final : public daemon::Host {
              std::shared_ptr<daemon::AdmissionControl> admission);
 
   const Members& members() const { return members_; }
+  // Where spans of runs go; null: nowhere. To be called before there are sessions.
+  void set_spans(std::shared_ptr<net::SpanExporter> spans) { spans_ = std::move(spans); }
 
   // Connects to all workers, trying again those that do not answer, and checks that they fit. Until this is ok sessions
   // are refused with UNAVAILABLE. Errors: UNAVAILABLE for a worker that is not there after `timeout`, or is no worker;
@@ -49,6 +53,7 @@ class RouterHost final : public daemon::Host {
   Status readiness() const;
 
   const Members members_;
+  std::shared_ptr<net::SpanExporter> spans_;
   const compile::partition::Mesh mesh_;
   const std::shared_ptr<HostMemory> memory_;  // of sessions on all workers
   const std::shared_ptr<FleetTimes> times_ = std::make_shared<FleetTimes>();

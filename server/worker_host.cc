@@ -11,6 +11,7 @@
 #include "backends/graph_counts.h"
 #include "daemon/log.h"
 #include "daemon/operator/histogram_sample.h"
+#include "daemon/spans.h"
 #include "daemon/status_session.h"
 #include "session/session_info.h"
 
@@ -151,10 +152,7 @@ void WorkerHost::log_left_behind() {
 
 void WorkerHost::collect(daemon::Samples& samples) const {
   samples.add(Metric::runs_left_behind, number(runs_left_behind()));
-  if (traces_) {
-    samples.add(Metric::trace_runs, number(traces_->sent()), {"sent"});
-    samples.add(Metric::trace_runs, number(traces_->lost()), {"lost"});
-  }
+  daemon::collect_spans(spans_.get(), samples);
   for (std::size_t k = 0; k < workers_.size(); ++k) {
     const std::string_view device = labels_[k];
     const auto stats = workers_[k]->stats();

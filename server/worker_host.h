@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "daemon/host.h"
-#include "daemon/trace_exporter.h"
+#include "net/trace/span_exporter.h"
 #include "session/local_session.h"
 
 namespace burn::server {
@@ -28,7 +28,7 @@ class WorkerHost final : public daemon::Host {
 
   const Workers& workers() const { return workers_; }
   // Whose counts are among the metrics; null: none. To be called before the host is shown.
-  void show_traces(std::shared_ptr<const daemon::TraceExporter> traces) { traces_ = std::move(traces); }
+  void show_spans(std::shared_ptr<const net::SpanExporter> spans) { spans_ = std::move(spans); }
 
   const std::vector<std::string>& devices() const override { return devices_; }
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override;
@@ -55,7 +55,7 @@ class WorkerHost final : public daemon::Host {
   mutable std::mutex quotas_mutex_;
   session::Quotas quotas_;  // of sessions that begin now; guarded by `quotas_mutex_`
   const std::string collective_address_;
-  std::shared_ptr<const daemon::TraceExporter> traces_;
+  std::shared_ptr<const net::SpanExporter> spans_;
   std::vector<std::string> devices_, labels_;              // labels: their names in metrics
   std::vector<std::atomic<std::uint64_t>> free_memory_;    // bytes of each device at the last tick; kUnknown
   std::uint64_t left_behind_ = 0, total_left_behind_ = 0;  // as last logged; used by tick() only

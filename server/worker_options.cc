@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "daemon/log.h"
 #include "daemon/resource_limits.h"
+#include "daemon/spans.h"
 #include "daemon/tls_options.h"
-#include "daemon/trace_exporter.h"
 #include "server/collective_address.h"
 #include "session/version.h"
 
@@ -59,16 +59,11 @@ std::shared_ptr<WorkerHost> open_worker(const ServerOptions& options) {
   const auto service = service_options(options);
   auto admission = std::make_shared<daemon::AdmissionControl>(daemon::credentials_of(service),
                                                               daemon::ResourceLimits::sessions(service));
-  std::shared_ptr<daemon::TraceExporter> traces;
-  if (!options.otlp.empty()) {
-    auto url = daemon::parse_otlp_url(options.otlp);
-    if (!url.ok()) throw_if_error(url.status().with_context("otlp"));
-    traces = std::make_shared<daemon::TraceExporter>(*std::move(url), options.trace_one_in, session::kServerName);
-    for (const auto& worker : workers) worker->set_traces(traces);
-  }
+  auto spans = value_or_throw(daemon::make_span_exporter(options.otlp, options.trace_one_in, session::kServerName));
+  for (const auto& worker : workers) worker->set_spans(spans);
   auto host = std::make_shared<WorkerHost>(std::move(workers), quotas, seconds{options.session_lease},
                                            std::move(admission), std::move(collective_address));
-  host->show_traces(std::move(traces));
+  host->show_spans(std::move(spans));
   return host;
 }
 

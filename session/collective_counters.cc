@@ -17,21 +17,22 @@ std::size_t place_of(const ir::Op& op) {
 
 class TimedCollective final : public backends::Collective {
  public:
-  TimedCollective(std::shared_ptr<backends::Collective> collective, CollectiveCounters& counters)
-      : collective_(std::move(collective)), counters_(counters) {}
+  TimedCollective(std::shared_ptr<backends::Collective> collective, CollectiveCounters& counters,
+                  std::shared_ptr<CollectiveTime> of_session)
+      : collective_(std::move(collective)), counters_(counters), of_session_(std::move(of_session)) {}
 
   int rank() const override { return collective_->rank(); }
   int size() const override { return collective_->size(); }
   Status perform(const backends::CollectiveCall& call) override {
     const auto start = Clock::now();
     auto status = collective_->perform(call);
-    counters_.count_time(call.op, Clock::now() - start);
+    count(call.op, Clock::now() - start);
     return status;
   }
   std::vector<Status> perform_together(std::span<const backends::CollectiveCall> calls) override {
     const auto start = Clock::now();
     auto done = collective_->perform_together(calls);
-    if (!calls.empty()) counters_.count_time(calls.front().op, Clock::now() - start);
+    if (!calls.empty()) count(calls.front().op, Clock::now() - start);
     return done;
   }
   backends::CollectiveThread* thread() override { return collective_->thread(); }
@@ -40,8 +41,14 @@ class TimedCollective final : public backends::Collective {
   Status health() const override { return collective_->health(); }
 
  private:
+  void count(const ir::Op& op, std::chrono::nanoseconds time) {
+    counters_.count_time(op, time);
+    of_session_->fetch_add(time.count(), std::memory_order_relaxed);
+  }
+
   const std::shared_ptr<backends::Collective> collective_;
   CollectiveCounters& counters_;
+  const std::shared_ptr<CollectiveTime> of_session_;
 };
 
 }  // namespace
@@ -65,8 +72,9 @@ CollectiveCounters::Counts CollectiveCounters::counts(std::size_t op) const {
 }
 
 std::shared_ptr<backends::Collective> make_timed(std::shared_ptr<backends::Collective> collective,
-                                                 CollectiveCounters& counters) {
-  return std::make_shared<TimedCollective>(std::move(collective), counters);
+                                                 CollectiveCounters& counters,
+                                                 std::shared_ptr<CollectiveTime> of_session) {
+  return std::make_shared<TimedCollective>(std::move(collective), counters, std::move(of_session));
 }
 
 }  // namespace burn::session

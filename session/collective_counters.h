@@ -39,8 +39,12 @@ class CollectiveCounters {
   std::array<Atomics, kOps.size()> by_op_;
 };
 
-// `collective`, which also counts the time of what it performs. `counters` outlives it.
+// The time of one session's collectives, in nanoseconds.
+using CollectiveTime = std::atomic<std::chrono::nanoseconds::rep>;
+
+// `collective`, which also counts the time of what it performs, by its op and for its session. `counters` outlives it.
 std::shared_ptr<backends::Collective> make_timed(std::shared_ptr<backends::Collective> collective,
-                                                 CollectiveCounters& counters);
+                                                 CollectiveCounters& counters,
+                                                 std::shared_ptr<CollectiveTime> of_session);
 
 }  // namespace burn::session

@@ -142,7 +142,7 @@ void SessionGroups::form(const std::shared_ptr<Group>& group, const std::vector<
     const std::lock_guard lock{mutex_};
     BURN_RETURN_IF_ERROR(group->failed);
     const bool is_of_host = collective == group->links;
-    group->collective = is_of_host ? make_timed(std::move(collective), counters_) : std::move(collective);
+    group->collective = is_of_host ? make_timed(std::move(collective), counters_, time_) : std::move(collective);
     return {};
   });
   std::vector<proto::Session::SyncCallback> waiting;

@@ -37,6 +37,10 @@ class SessionGroups final : public backends::Groups {
             const proto::Session::SyncCallback& done);
   void abort(std::uint32_t group, std::uint64_t epoch, const Status& why);
 
+  // Of collectives that the host performs, so far, with what was waited for the other members.
+  std::chrono::nanoseconds collective_time() const {
+    return std::chrono::nanoseconds{time_->load(std::memory_order_relaxed)};
+  }
   // Null: no such group stands.
   std::shared_ptr<backends::Collective> find(std::int64_t group) const override;
   // A run with collectives of these groups has ended early, or was refused: the other members are not to wait for it.
@@ -70,6 +74,7 @@ class SessionGroups final : public backends::Groups {
   const std::string host_;
   const void* const session_;
   CollectiveCounters& counters_;
+  const std::shared_ptr<CollectiveTime> time_ = std::make_shared<CollectiveTime>(0);
   mutable std::mutex mutex_;
   std::condition_variable formed_;
   std::map<std::uint32_t, std::shared_ptr<Group>> groups_;

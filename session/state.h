@@ -86,8 +86,6 @@ class SessionState {
   void fail_outputs(const proto::Run& run, const SessionProgram& program, const Failure& why);
   // Of a run that ended before it was done, or did not begin: the other members of its groups are not to wait for it.
   void end_groups(const SessionProgram* program, const Status& why);
-  void trace(const SessionProgram& program, std::chrono::nanoseconds queued, std::chrono::nanoseconds took,
-             std::chrono::nanoseconds in_turn, const Status& status);
   void count_if_interrupted(const Status& status);
   void count_busy(std::chrono::nanoseconds time);
   void count_collectives(const ir::Program& program);

@@ -6,6 +6,7 @@
 
 #include "backends/apart.h"
 #include "serving/guarded.h"
+#include "session/run_spans.h"
 #include "session/state.h"
 #include "session/state_errors.h"
 
@@ -37,12 +38,22 @@ void SessionState::execute(const proto::Run& run, SessionProgram& program, std::
   waited_ = {};
   const auto turns = stream_.waited_for_turns();
   PlanPtr plan;
+  const auto collectives = groups_.collective_time();
   const auto status = serving::guarded([&] { return try_run(run, program, start, plan); });
   const auto took = Clock::now() - start;
   const auto in_turn = stream_.waited_for_turns() - turns;  // another session computes meanwhile, and counts that time
   count_busy(took - waited_ - in_turn);
   worker_->count_run_times(queued + waited_ + in_turn, took - waited_ - in_turn);
-  if (auto* traces = worker_->traces(); traces && traces->is_chosen()) trace(program, queued, took, in_turn, status);
+  if (auto* spans = worker_->spans()) {
+    if (const auto trace = spans->choose(run.trace)) {
+      const RunDurations times{.queued = queued,
+                               .took = took,
+                               .inputs = waited_,
+                               .turn = in_turn,
+                               .collectives = groups_.collective_time() - collectives};
+      spans->add(run_spans(*trace, times, worker_->backend().name(), quotas_.tenant.get(), program.ir.get(), status));
+    }
+  }
   if (status.ok()) {
     plan->count_run(took);
     program.took = took;
@@ -59,26 +70,6 @@ void SessionState::execute(const proto::Run& run, SessionProgram& program, std::
   for (std::size_t i = 0; i < given; ++i) {
     if (program.ir->inputs[i].donated) drop(run.inputs[i]);
   }
-}
-
-void SessionState::trace(const SessionProgram& program, std::chrono::nanoseconds queued, std::chrono::nanoseconds took,
-                         std::chrono::nanoseconds in_turn, const Status& status) {
-  using std::chrono::system_clock;
-  serving::RunTrace trace{
-      .received = system_clock::now() - std::chrono::duration_cast<system_clock::duration>(queued + took),
-      .queued = queued,
-      .took = took,
-      .inputs = waited_,
-      .turn = in_turn,
-      .device = std::string{worker_->backend().name()},
-      .tenant = quotas_.tenant ? quotas_.tenant->name() : std::string{},
-      .result = status.code()};
-  if (const auto& ir = program.ir) {
-    trace.program = ir::to_string(ir->hash);
-    trace.nodes = ir->nodes.size();
-    if (!ir->nodes.empty()) trace.first_op = ir::name(ir->nodes.front().op);
-  }
-  worker_->traces()->add(std::move(trace));
 }
 
 void SessionState::count_if_interrupted(const Status& status) {

@@ -65,8 +65,8 @@ class DeviceWorker final : public Worker {
   const RunTimes& run_times() const override { return run_times_; }
   std::vector<PlanUse> dearest_plans(std::size_t most) const override { return plans_.dearest(most); }
   CollectiveCounters& collectives() override { return collectives_; }
-  void set_traces(std::shared_ptr<serving::RunTraces> traces) override { traces_ = std::move(traces); }
-  serving::RunTraces* traces() const override { return traces_.get(); }
+  void set_spans(std::shared_ptr<SpanSink> spans) override { spans_ = std::move(spans); }
+  SpanSink* spans() const override { return spans_.get(); }
   serving::FairGate& gate() override { return gate_; }
   void count_session(int change) override { housekeeper_.count_session(change); }
   void count_run() override { runs_.fetch_add(1, std::memory_order_relaxed); }
@@ -86,7 +86,7 @@ class DeviceWorker final : public Worker {
   serving::FairGate gate_;
   RunTimes run_times_;
   CollectiveCounters collectives_;
-  std::shared_ptr<serving::RunTraces> traces_;
+  std::shared_ptr<SpanSink> spans_;
   std::atomic<std::uint64_t> runs_ = 0, interrupted_ = 0, new_ = 0, known_ = 0, refused_ = 0, allocation_failures_ = 0;
   std::atomic<std::chrono::nanoseconds::rep> busy_ = 0;
   Housekeeper housekeeper_;

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "base/span.h"
 #include "base/status.h"
 #include "serving/duration_histogram.h"
 #include "serving/fair_gate.h"
-#include "serving/run_trace.h"
 #include "session/collective_counters.h"
 #include "session/housekeeper.h"
 
@@ -75,10 +75,9 @@ class Worker {
   // Of the sessions' runs.
   virtual CollectiveCounters& collectives() = 0;
 
-  // Where single runs of sessions go that are opened from now on; null: nowhere. To be called before there are
-  // sessions.
-  virtual void set_traces(std::shared_ptr<serving::RunTraces> traces) = 0;
-  virtual serving::RunTraces* traces() const = 0;
+  // Where spans of single runs go; null: nowhere. To be called before there are sessions.
+  virtual void set_spans(std::shared_ptr<SpanSink> spans) = 0;
+  virtual SpanSink* spans() const = 0;
 
   // For sessions: where their runs wait for their turn among tenants'.
   virtual serving::FairGate& gate() = 0;

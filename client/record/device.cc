@@ -10,6 +10,7 @@
 #include "client/record/device_state.h"
 #include "client/spin.h"
 #include "net/remote/remote_session.h"
+#include "net/trace/client_spans.h"
 #include "proto/session_registry.h"
 
 namespace burn {
@@ -41,7 +42,8 @@ constexpr std::chrono::milliseconds kNear{25};
 void register_network_schemes() {
   for (const char* scheme : {"ws", "grpc", "wss", "grpcs", "unix", "grpc+unix"}) {
     proto::register_scheme(scheme, [](const std::string& url) -> Result<std::unique_ptr<proto::Session>> {
-      BURN_TRY(auto session, net::connect(url, {.welcome_wait = kNear}));
+      BURN_TRY(auto spans, net::client_spans());
+      BURN_TRY(auto session, net::connect(url, {.welcome_wait = kNear, .spans = std::move(spans)}));
       return std::unique_ptr<proto::Session>{std::move(session)};
     });
   }

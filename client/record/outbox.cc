@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "client/trace_scope.h"
 
 namespace burn::client {
 namespace {
@@ -54,6 +55,7 @@ void Outbox::send(proto::Run run, Status defined, std::size_t outputs) {
   auto status = std::move(defined);
   if (status.ok()) {
     run.release = std::exchange(releases_, {});
+    run.trace = TraceScope::current();
     release_bytes_ = 0;
     runs_ += 1;
     status = session_.run(std::move(run));

@@ -23,9 +23,4 @@ struct OperatorAnswer {
 Result<OperatorAnswer> ask_operator(const std::string& address, std::string_view method, std::string_view path,
                                     std::chrono::milliseconds timeout);
 
-// Sends a body to a server of HTTP/1.1 at HOST:PORT. Returns the status that it answers with. Errors: as
-// ask_operator().
-Result<int> post_to(const std::string& address, std::string_view path, std::string_view content_type,
-                    std::string_view body, std::chrono::milliseconds timeout);
-
 }  // namespace burn::daemon

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "base/json_text.h"
 #include "base/one_line.h"
 #include "base/overloaded.h"
-#include "daemon/operator/json_text.h"
 
 namespace burn::daemon {
 namespace {

@@ -67,6 +67,8 @@ Status Conversation::check_known(const proto::Verb& verb) const {
 
 Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload,
                                  SharedBytes upload) {
+  auto* const recorded = sent_runs_.are_recorded() ? std::get_if<proto::RunProgram>(&body) : nullptr;
+  const auto called = recorded ? SentRuns::Clock::now() : SentRuns::Clock::time_point{};
   const bool waits = !options_.never_waits && !InCallback::is_inside();
   if (channel_ && waits && !window_.has_room(upload.size())) channel_->flush();
   if (waits) changed_.wait(lock, [&] { return broken_ || window_.has_room(upload.size()); });
@@ -74,6 +76,7 @@ Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body
   OrderedFrame ordered{.seq = window_.next_seq(), .frame = {}, .upload_id = {}, .upload = std::move(upload)};
   if (!ordered.upload.empty()) ordered.upload_id = std::get<proto::Write>(body).id;
   const auto index = body.index();
+  if (recorded) sent_runs_.add(recorded->run, ordered.seq, called);
   ordered.frame = proto::encode({ordered.seq, std::move(body), std::move(payload)});
   if (ordered.frame.size() > proto::kMaxFrameBytes) {
     return resource_exhausted(
@@ -237,6 +240,7 @@ Status Conversation::on_ack(std::uint64_t seq) {
 Status Conversation::acknowledged(std::uint64_t seq) {
   const auto before = window_.acknowledged();
   BURN_RETURN_IF_ERROR(window_.acknowledge(seq));
+  sent_runs_.acknowledge(seq);
   const auto oldest = requests_.oldest_seq();
   if (seq > before && (!oldest || before < *oldest)) progress_.add();
   return {};

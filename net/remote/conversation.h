@@ -1,7 +1,7 @@
 // The client's half of burn.v1, from the hello to the one end it has. It takes place on one channel after the other:
 // when one is lost, and the session has a lease, a thread made for it dials again, and what was not confirmed is sent
-// again. What is said before the first welcome is kept until then. Its parts: ClientHandshake, Window, Requests,
-// Confirmation, Progress and Reconnector.
+// again. What is said before the first welcome is kept until then. Its parts: ClientHandshake, Window, SentRuns,
+// Requests, Confirmation, Progress and Reconnector.
 //
 // Threads: callers of any thread, which may wait for the window; the thread of the channel that there is, which never
 // waits and runs the callbacks, so what callbacks call does not wait either, and what they send beyond the window is
@@ -25,6 +25,7 @@
 #include "net/remote/reconnector.h"
 #include "net/remote/remote_session.h"
 #include "net/remote/requests.h"
+#include "net/remote/sent_runs.h"
 #include "net/remote/watchdog.h"
 #include "net/remote/window.h"
 #include "net/remote/wire_counters.h"
@@ -188,6 +189,7 @@ class Conversation final : public proto::ChannelHandler,
   std::uint64_t extensions_ = 0;                             // of the last welcome. Guarded by `mutex_`.
   ClientHandshake handshake_;                                // Guarded by `mutex_`.
   Window window_;                                            // Guarded by `mutex_`.
+  SentRuns sent_runs_;                                       // Guarded by `mutex_`.
   Reconnector reconnector_;                                  // Guarded by `mutex_`.
   bool welcome_ = false;                                     // on this channel. Guarded by `mutex_`.
   bool connecting_ = true;                    // until the first welcome, or that none will come. Guarded by `mutex_`.

@@ -35,7 +35,8 @@ Conversation::Conversation(std::string url, DeviceChoice device, ChannelFactory 
       addresses_(std::move(addresses)),
       answer_timeout_(net::answer_timeout(options)),
       progress_(answer_timeout_),
-      handshake_(std::move(device), options) {}
+      handshake_(std::move(device), options),
+      sent_runs_(options.spans, url_) {}
 
 // Nothing if there is no session to come back to. Requires: no hello is sent on this channel yet, so that no answer
 // comes meanwhile.

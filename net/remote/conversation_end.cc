@@ -46,6 +46,7 @@ void Conversation::end(const Status& why) {
     cause = *broken_;
     has_ended_ = true;
     window_.clear();
+    sent_runs_.end(closing_ ? StatusCode::ok : cause.code());
     changed_.notify_all();
   }
   for (const Completion& completion : requests_.fail_all(cause)) completion();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/span.h"
 #include "base/status.h"
 #include "net/tls/options.h"
 #include "proto/served_session.h"
@@ -35,6 +36,9 @@ struct ConnectOptions {
   std::optional<proto::SessionInfo> assumed_info = std::nullopt;
   // Kept until the session is gone.
   std::shared_ptr<const void> held = nullptr;
+  // Gets a span for each run that it chooses; the server is told that span as the caller's. Null: none, and contexts of
+  // runs are passed on as they are.
+  std::shared_ptr<SpanSink> spans = nullptr;
   // No call waits: what is beyond the window is sent when there is room. For a caller that keeps within the window by
   // itself, and whose thread must not wait.
   bool never_waits = false;

@@ -217,6 +217,41 @@ TEST(Codec, GeneratedCodeWritesAFrame) {
   }
 }
 
+TEST(Codec, ARunThatIsNotTracedHasNoByteOfATrace) {
+  v1::Frame frame;
+  ASSERT_TRUE(frame.ParseFromString(to_string(encode({1, RunProgram{}, {}}))));
+  EXPECT_FALSE(frame.header().run().has_trace());
+}
+
+TEST(Codec, ATraceWhoseIdsAreZeroIsNone) {
+  v1::Frame frame;
+  frame.mutable_header()->set_seq(1);
+  auto* trace = frame.mutable_header()->mutable_run()->mutable_trace();
+  const auto read = [&] {
+    return std::get<RunProgram>(value_or_throw(decode(shared(frame.SerializeAsString()))).body).run.trace;
+  };
+  trace->set_flags(1);
+  trace->set_span(7);
+  EXPECT_EQ(read(), TraceContext{}) << "without a trace id";
+  trace->set_trace_low(8);
+  EXPECT_EQ(read(), (TraceContext{.trace_low = 8, .span = 7, .is_sampled = true}));
+  trace->set_flags(0xfe);
+  EXPECT_FALSE(read().is_sampled) << "other flags are not looked at";
+  trace->clear_span();
+  EXPECT_EQ(read(), TraceContext{}) << "without a span";
+}
+
+// As a peer of an older version reads one with a trace.
+TEST(Codec, ARunOfALaterVersionIsReadWithoutWhatIsNotKnownOfIt) {
+  const auto frames = sample_frames();
+  const auto run = std::ranges::find(frames, "run", &NamedFrame::name)->frame;
+  v1::Frame frame;
+  ASSERT_TRUE(frame.ParseFromString(to_string(encode(run))));
+  ASSERT_TRUE(frame.mutable_header()->mutable_run()->MergeFromString({"\x82\x7d\x02hi", 5}));  // field 2000
+  const auto back = value_or_throw(decode(shared(frame.SerializeAsString())));
+  EXPECT_EQ(std::get<RunProgram>(back.body), std::get<RunProgram>(run.body));
+}
+
 TEST(Codec, DTypesHaveTheirNamesOnTheWire) {
   for (int i = 0; i < ir::kDTypeCount; ++i) {
     auto text = v1::DType_Name(static_cast<v1::DType>(i));
@@ -301,7 +336,7 @@ TEST(Message, OrderedFramesAreThoseThatChangeOrReadState) {
   }
   EXPECT_EQ(
       ordered,
-      "define run write read release sync define_forget define_language read_confirms sync_confirms write_batch ");
+      "define run write read release sync define_forget define_language read_confirms sync_confirms write_batch run_traced ");
 }
 
 }  // namespace

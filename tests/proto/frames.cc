@@ -80,6 +80,8 @@ std::shared_ptr<const ir::Program> program_of(const ir::Op& op, std::span<const 
 
 std::vector<NamedFrame> sample_frames() {
   const Run run{9, {1, 2, 300, 1 << 20}, 70000, {0x3ff0000000000000, 0, ~std::uint64_t{0}}, 42, 17, {300}};
+  auto traced = run;
+  traced.trace = {0x4bf92f3577b34da6, 0xa3ce929d0e0e4736, 0x00f067aa0ba902b7, true};
   const ir::TensorType type{ir::DType::f32, {2, 3}};
   const Status bad{StatusCode::invalid_argument, "matmul: k differs (at mlp.cc:41)"};
   const std::string secret = "0123456789abcdef";
@@ -132,6 +134,7 @@ std::vector<NamedFrame> sample_frames() {
       {"close_elsewhere", {0, Close{bad, true}, {}}},
       {"welcome_advertised",
        {0, Welcome{.info = sample_info(), .advertised = {"ws://10.0.0.7:3000", "grpcs://10.0.0.7:3001"}}, {}}},
+      {"run_traced", {2, RunProgram{traced}, {}}},
   };
 }
 

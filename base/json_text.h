@@ -6,7 +6,7 @@
 
 #include "base/one_line.h"
 
-namespace burn::daemon {
+namespace burn {
 
 // `text` between quotes; what one_line() (base/one_line.h) writes out, such as control characters and bytes that are no
 // UTF-8, is written out as it does that.
@@ -19,4 +19,4 @@ inline std::string json_text(std::string_view text) {
   return escaped + '"';
 }
 
-}  // namespace burn::daemon
+}  // namespace burn
