@@ -12,6 +12,7 @@
 
 #include "base/json_text.h"
 #include "base/thread.h"
+#include "daemon/log.h"
 
 namespace burn::daemon {
 namespace {
@@ -45,6 +46,10 @@ void add_text(std::string& line, std::string_view key, std::string_view text) {
   if (!text.empty()) line += fmt::format(",\"{}\":{}", key, json_text(text));
 }
 
+Status cannot_write(const std::string& path, std::string_view why) {
+  return unavailable(fmt::format("the audit log {} cannot be written: {}", path, why));
+}
+
 }  // namespace
 
 AuditLog::~AuditLog() {
@@ -61,8 +66,7 @@ Status AuditLog::open() {
   if (path_.empty()) return {};
   UniqueFd file{::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)};
   if (!file) {
-    return unavailable(
-        fmt::format("the audit log {} cannot be written: {}", path_, std::generic_category().message(errno)));
+    return cannot_write(path_, std::generic_category().message(errno));
   }
   const std::lock_guard lock{mutex_};
   next_file_ = std::move(file);
@@ -120,14 +124,19 @@ void AuditLog::add(std::string line) {
 }
 
 // A line is written whole or, as far as the file can be cut, not at all.
-bool AuditLog::write_line(int file, std::string_view line) {
+Status AuditLog::write_line(int file, std::string_view line) {
   const auto count = ::write(file, line.data(), line.size());
-  if (count == static_cast<ssize_t>(line.size())) return true;
-  if (count > 0) {
-    const auto end = ::lseek(file, 0, SEEK_END);
-    if (end >= count) (void)::ftruncate(file, end - count);  // which may fail: then half a line stays
-  }
-  return false;
+  if (count == static_cast<ssize_t>(line.size())) return {};
+  if (count < 0) return cannot_write(path_, std::generic_category().message(errno));
+  const auto end = ::lseek(file, 0, SEEK_END);
+  if (end >= count) (void)::ftruncate(file, end - count);  // which may fail: then half a line stays
+  return cannot_write(path_, fmt::format("there was room for {} of {} bytes of a line", count, line.size()));
+}
+
+// A change is logged: until there is another, operators see how many lines are lost.
+void AuditLog::note(const Status& written) {
+  if (written.ok() == is_writable_.exchange(written.ok())) return;
+  written.ok() ? log_info(fmt::format("the audit log {} can be written again", path_)) : log_warning(written.message());
 }
 
 void AuditLog::run() {
@@ -138,9 +147,9 @@ void AuditLog::run() {
     const auto lines = std::exchange(waiting_, {});
     lock.unlock();
     for (const auto& line : lines) {
-      const bool is_written = write_line(file_.get(), line);
-      is_writable_ = is_written;  // first: a lost line that is counted can be asked about
-      if (!is_written) ++lost_;
+      const auto written = write_line(file_.get(), line);
+      note(written);  // first: a lost line that is counted can be asked about
+      if (!written.ok()) ++lost_;
     }
     lock.lock();
   }

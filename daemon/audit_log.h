@@ -48,7 +48,8 @@ class AuditLog {
  private:
   void add(std::string line);
   void run();
-  bool write_line(int file, std::string_view line);
+  Status write_line(int file, std::string_view line);
+  void note(const Status& written);
 
   const std::string path_;
   std::mutex mutex_;

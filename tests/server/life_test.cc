@@ -13,6 +13,7 @@
 #include "net/remote/remote_session.h"
 #include "tests/server/operated_server.h"
 #include "tests/session/answers.h"
+#include "tests/support/proxy.h"
 #include "tests/support/temp_folder.h"
 
 namespace burn::server {
@@ -126,6 +127,32 @@ TEST(Life, KilledWhileItDrainsItStartsAgainWhereItWas) {
   expect_end(again);
 }
 
+TEST(Life, ASessionThatIsWithoutAConnectionWhenAWorkerDrainsGoesOnAndIsWaitedFor) {
+  OperatedServer server{{"--session-lease", "60", "--drain-timeout", "60"}};
+  test::Proxy proxy{server.url().substr(std::string{"ws://"}.size())};
+  const auto session = value_or_throw(net::connect("ws://" + proxy.address()));
+  EXPECT_FALSE(session->notice().has_value());
+  ASSERT_TRUE(session->define(1, add_program({1000}), {}).ok());
+  ASSERT_TRUE(session->write(1, tensor({1000}, std::vector<float>(1000, 1.5f))).ok());
+  ASSERT_TRUE(sync(*session).ok());
+  proxy.refuse(true);
+  proxy.cut();
+  ASSERT_TRUE(session->run({.program = 1, .inputs = {1, 1}, .first_output = 2}).ok()) << "it is kept";
+  server.process().send(SIGTERM);
+  for (int k = 0; k < 500 && server.get("/readyz").status != 503; ++k) std::this_thread::sleep_for(10ms);
+  std::this_thread::sleep_for(300ms);  // the client is refused meanwhile
+  proxy.refuse(false);
+  const auto sum = read(*session, 2);
+  ASSERT_TRUE(sum.ok()) << sum.status().to_string();
+  EXPECT_EQ(values(*sum), std::vector<float>(1000, 3.0f));
+  for (int k = 0; k < 500 && !session->notice(); ++k) std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(session->notice().has_value()) << "it hears of the drain when it is back";
+  session->close();
+  const auto before = Clock::now();
+  EXPECT_EQ(server.process().wait(), 0) << server.process().read_errors();
+  EXPECT_LT(Clock::now() - before, 20s) << "nothing else is waited for";
+}
+
 // --- machines that lack something ------------------------------------------------------------------------------------
 
 TEST(Life, ServesWithoutAFolderForItsCache) {
@@ -158,6 +185,30 @@ TEST(Life, ServesWithoutSharedMemory) {
                                (folder / "empty").string(), BURN_SERVER, (folder / "burn.sock").string())}};
   expect_served(url_of(process));
   expect_end(process);
+}
+
+// The first line that is not taken says that the disk is full.
+TEST(Life, WhereTheAuditLogHasNoRoomSessionsAreServedUnlessItIsRequired) {
+  OperatedServer lenient{{"--audit-log", "/dev/full"}};
+  for (int k = 0; k < 3; ++k) expect_served(lenient.url());
+  for (int k = 0; k < 500 && lenient.metric("burn_audit_lines_lost_total") == "0"; ++k)
+    std::this_thread::sleep_for(10ms);
+  EXPECT_NE(lenient.metric("burn_audit_lines_lost_total"), "0");
+  expect_served(lenient.url());
+  expect_end(lenient.process());
+
+  OperatedServer strict{{"--audit-log", "/dev/full", "--audit-required"}};
+  Status refused;
+  for (int k = 0; k < 500 && refused.ok(); ++k) {
+    refused = net::connect(strict.url()).status();
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_EQ(refused.code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(refused.message(), HasSubstr("sessions are refused, as the audit log cannot be written"));
+  EXPECT_EQ(strict.get("/healthz").status, 200) << "it is not the worker that is ill";
+  strict.process().send(SIGTERM);
+  EXPECT_EQ(strict.process().wait(), 0);
+  EXPECT_THAT(strict.process().read_errors(), HasSubstr("/dev/full cannot be written: No space left on device"));
 }
 
 TEST(Life, With64DescriptorsItServesAFewClientsAndRefusesOthersWithASentence) {
