@@ -16,9 +16,9 @@ option(BURN_PRECOMPILE "Precompile the headers that most files include" ${precom
 
 if(BURN_PRECOMPILE)
   add_compile_options(-pthread)
-  if(BURN_CCACHE AND CMAKE_CXX_COMPILER_LAUNCHER STREQUAL BURN_CCACHE)
+  if(BURN_CCACHE AND BURN_CCACHE IN_LIST CMAKE_CXX_COMPILER_LAUNCHER)
     # Without these it caches no file that has a precompiled header.
-    set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros "${BURN_CCACHE}")
+    list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros)
   endif()
 endif()
 
@@ -53,3 +53,4 @@ set(BURN_COMMON_HEADERS <algorithm> <atomic> <chrono> <condition_variable> <func
   <sstream> <string> <thread> <unordered_map> <vector>)
 burn_precompiled(program HEADERS ${BURN_COMMON_HEADERS} <ir/program.h>)
 burn_precompiled(module HEADERS ${BURN_COMMON_HEADERS} <nn/module/module.h>)
+burn_precompiled(application PROGRAMS HEADERS ${BURN_COMMON_HEADERS} <train/train.h>)

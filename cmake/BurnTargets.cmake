@@ -1,8 +1,9 @@
 # The words a folder's CMakeLists.txt is written in.
 #
 #   burn_library(<name> SOURCES <files>... [PUBLIC_DEPS <targets>...] [PRIVATE_DEPS <targets>...] [PRECOMPILED program|module|none])
-#   burn_executable(<name> [INSTALL] SOURCES <files>... [DEPS <targets>...])
-#   burn_test(<name> SOURCES <files>... [DEPS <targets>...] LABELS unit|device|network|slow|vulkan... [ENVIRONMENT <VAR=value>...])
+#   burn_executable(<name> [INSTALL] SOURCES <files>... [DEPS <targets>...] [PRECOMPILED application])
+#   burn_test(<name> SOURCES <files>... [DEPS <targets>...] LABELS unit|device|network|slow|vulkan... [ENVIRONMENT <VAR=value>...]
+#             [PRECOMPILED test|test_tensor|test_train])
 #
 # Everything includes by repository path ("ir/op.h"), so the repository root is the only include folder of ours.
 
@@ -53,13 +54,16 @@ endfunction()
 
 # A program in build/bin. INSTALL for those a user of the installed package runs (servers, tools), not for examples.
 function(burn_executable name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INSTALL" "" "SOURCES;DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INSTALL" "PRECOMPILED" "SOURCES;DEPS")
   burn_check_arguments(burn_executable)
 
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE "${burn_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${arg_DEPS})
   target_compile_options(${name} PRIVATE ${BURN_WARNINGS})
+  if(arg_PRECOMPILED)
+    burn_use_precompiled(${name} ${arg_PRECOMPILED})
+  endif()
 
   if(arg_INSTALL)
     install(TARGETS ${name} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
@@ -69,7 +73,7 @@ endfunction()
 # One GoogleTest program per folder of tests/: build/bin/test_<name>, whose tests ctest knows one by one as
 # <name>.<Suite>.<Test>. They run in the repository's root, so that reference files are named by repository path.
 function(burn_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "SOURCES;DEPS;LABELS;ENVIRONMENT")
   burn_check_arguments(burn_test)
   if(NOT arg_LABELS)
     message(FATAL_ERROR "burn_test(${name}): LABELS is empty")
@@ -84,7 +88,10 @@ function(burn_test name)
 
   burn_executable(${target} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS} GTest::gmock GTest::gtest_main)
   target_compile_options(${target} PRIVATE ${BURN_TEST_OPTIONS})
-  burn_use_precompiled(${target} test)
+  if(NOT arg_PRECOMPILED)
+    set(arg_PRECOMPILED test)
+  endif()
+  burn_use_precompiled(${target} ${arg_PRECOMPILED})
 
   set(timeout 300)
   if("slow" IN_LIST arg_LABELS)
