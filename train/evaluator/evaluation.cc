@@ -85,7 +85,7 @@ void EvaluationPass::batch(const StepOutput& output) {
   Device{measured.numbers.device()}.flush();
   metrics_.push(measured, output.items);
   const auto items = metrics_.items();
-  metrics_.take(client::Pacer::kMaxAhead);
+  metrics_.take(client::Pacer::kMaxAheadFarAway);  // the pacer lets no loop go further
   if (metrics_.items() != items) tell_progress();
 }
 

@@ -40,7 +40,10 @@ void Pass::batch_sent(const metric::Packed& measured, std::int64_t items, std::i
   advance(kMaxStepsAhead);
 }
 
-void Pass::all_sent() { all_sent_ = true; }
+void Pass::all_sent() {
+  all_sent_ = true;
+  metrics_.ask();
+}
 
 void Pass::finish() {
   all_sent_ = true;

@@ -1,6 +1,6 @@
 #include "train/metric/metric_set.h"
 
-#include <chrono>
+#include <algorithm>
 
 #include "client/autocast.h"
 #include "client/ops/ops.h"
@@ -12,6 +12,14 @@ namespace burn::metric {
 namespace {
 
 bool has_elements(const client::Value& value) { return value.type().num_elements() > 0; }
+
+// Where a tensor is among those to be read; it becomes the last of them if it is not there.
+std::size_t place_of(const client::Value& tensor, std::vector<client::Value>& tensors) {
+  const auto is_it = [&](const client::Value& other) { return other.storage() == tensor.storage(); };
+  const auto place = static_cast<std::size_t>(std::ranges::find_if(tensors, is_it) - tensors.begin());
+  if (place == tensors.size()) tensors.push_back(tensor);
+  return place;
+}
 
 // One number of what the step gave, where no metric measures any: its arrival says that the batch is done.
 client::Value any_number(const StepOutput& output) {
@@ -59,7 +67,7 @@ Packed MetricSet::measure(const StepOutput& output) {
       throw Error(error.status().with_context("metric " + metrics_[i]->name()));
     }
   }
-  if (accepts_) tensors.push_back(off_tape.loss);
+  if (accepts_) packed.loss = place_of(off_tape.loss, tensors);
   bool has_numbers = false;
   for (const auto& tensor : tensors) {
     packed.types.push_back(tensor.type());
@@ -70,9 +78,10 @@ Packed MetricSet::measure(const StepOutput& output) {
 }
 
 void MetricSet::push(const Packed& measured, std::int64_t items, std::int64_t step, double rate) {
-  pending_.push_back({.data = client::to_data_async(measured.numbers),
+  pending_.push_back({.data = reads_.add(measured.numbers),
                       .types = measured.types,
                       .counts = measured.counts,
+                      .loss = measured.loss,
                       .device = Device{measured.numbers.device()},
                       .items = items,
                       .step = step,
@@ -80,9 +89,9 @@ void MetricSet::push(const Packed& measured, std::int64_t items, std::int64_t st
 }
 
 void MetricSet::take(std::size_t pending, const Failed& failed) {
+  if (pending == 0) ask();
   while (!pending_.empty()) {
-    const bool is_here = pending_.front().data.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
-    if (!is_here && pending_.size() <= pending) return;
+    if (pending_.size() <= pending && !pending_.front().data.is_here()) return;
     auto next = std::move(pending_.front());
     pending_.pop_front();
     last_step_ = next.step;
@@ -103,9 +112,8 @@ void MetricSet::take(std::size_t pending, const Failed& failed) {
 void MetricSet::add(const Pending& batch, const TensorData& data) {
   const auto tensors = unpack(data, batch.types);
   std::span<const TensorData> rest = tensors;
-  if (accepts_) {
-    const auto loss = rest.back().convert<double>().to_vec<double>();
-    rest = rest.first(rest.size() - 1);
+  if (batch.loss) {
+    const auto loss = tensors[*batch.loss].convert<double>().to_vec<double>();
     if (!accepts_(batch.step, loss.empty() ? 0 : loss.front())) return skip(batch);
   }
   std::vector<double> of_batch;
@@ -167,6 +175,7 @@ void MetricSet::load_state(const std::vector<std::vector<double>>& state, std::i
 void MetricSet::reset() {
   for (const auto& metric : metrics_) metric->reset();
   pending_.clear();
+  reads_.forget();
   items_ = skipped_items_ = skipped_ = 0;
 }
 

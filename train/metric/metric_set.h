@@ -3,7 +3,6 @@
 
 #include <deque>
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +11,7 @@
 
 #include "base/error.h"
 #include "train/metric/metric.h"
+#include "train/metric/step_reads.h"
 
 namespace burn::metric {
 
@@ -22,6 +22,7 @@ struct Packed {
   client::Value numbers;              // f32 [n], at least one
   std::vector<ir::TensorType> types;  // of the tensors; none: the numbers only say when the batch is done
   std::vector<std::size_t> counts;    // how many tensors each metric has
+  std::optional<std::size_t> loss;    // which of the tensors is the loss, where on_loss() wants it
 };
 
 // One thread at a time.
@@ -33,8 +34,9 @@ class MetricSet {
   // Records what all metrics want to know of a batch. Errors, beginning with the metric's name: a tensor that a metric
   // needs and the step does not give, or gives otherwise; what a metric throws.
   Packed measure(const StepOutput& output);
-  // Asks for the numbers of a batch whose step has been sent. Does not wait. `step` is what on_batch() is told with
-  // them; `rate`: the learning rate of the step.
+  // The numbers of a batch whose step has been sent; they are asked for now or with those of the next ones
+  // (train/metric/step_reads.h). Does not wait. `step` is what on_batch() is told with them; `rate`: the learning rate
+  // of the step.
   void push(const Packed& measured, std::int64_t items, std::int64_t step = 0, double rate = 0);
   // Called with the values of the metrics for each batch alone, as its numbers are taken in.
   using BatchValues = std::function<void(std::int64_t step, std::span<const double> values)>;
@@ -46,6 +48,8 @@ class MetricSet {
   // Told of a batch whose numbers do not come, as its step failed, and how many such there are in a row. What it throws
   // ends take().
   using Failed = std::function<void(const Error& why, std::int64_t in_a_row)>;
+  // Asks for the numbers that are still to be asked for, as no batch follows soon.
+  void ask() { reads_.ask(); }
   // Takes in what has arrived, and waits until no more than `pending` batches are on their way.
   // Errors: what went wrong on the device, where nothing is to be told of it.
   void take(std::size_t pending, const Failed& failed = {});
@@ -66,9 +70,10 @@ class MetricSet {
 
  private:
   struct Pending {
-    std::future<TensorData> data;
+    StepReads::Read data;
     std::vector<ir::TensorType> types;
     std::vector<std::size_t> counts;
+    std::optional<std::size_t> loss;
     Device device;
     std::int64_t items, step;
     double rate;
@@ -81,6 +86,7 @@ class MetricSet {
   std::vector<std::vector<Need>> needs_;                     // of each metric
   BatchValues told_;
   Accepts accepts_;
+  StepReads reads_;
   std::deque<Pending> pending_;
   std::int64_t items_ = 0, last_step_ = 0;
   std::int64_t skipped_items_ = 0, skipped_ = 0, failed_in_a_row_ = 0;
