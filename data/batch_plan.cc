@@ -12,6 +12,16 @@ void check(const LoaderOptions& options) {
   if (options.batch_size == 0) throw Error(StatusCode::invalid_argument, "loader: the batch size is 0");
 }
 
+void check_stream(const LoaderOptions& options, std::size_t batches) {
+  if (batches == 0) throw Error(StatusCode::invalid_argument, "loader of a stream: an epoch of 0 batches");
+  if (options.shuffle_seed) {
+    throw Error(
+        StatusCode::invalid_argument,
+        "loader of a stream: shuffle() needs a data set; a stream has its own order, which may differ from pass "
+        "to pass (Stream::open)");
+  }
+}
+
 std::size_t num_batches(const LoaderOptions& options, std::size_t num_items) {
   const std::size_t whole = num_items / options.batch_size;
   return whole + (!options.drop_last && num_items % options.batch_size != 0 ? 1 : 0);

@@ -24,6 +24,9 @@ struct LoaderOptions {
 // Throws on numbers that make no sense, naming them.
 void check(const LoaderOptions& options);
 
+// The same for a loader of a stream, with so many batches in an epoch.
+void check_stream(const LoaderOptions& options, std::size_t batches);
+
 std::size_t num_batches(const LoaderOptions& options, std::size_t num_items);
 
 // The order of the items [begin, end) in an epoch; depends on the seed and the epoch, not on the workers.

@@ -11,45 +11,24 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "client/device.h"
+#include "data/batch_iterator.h"
 #include "data/batch_plan.h"
+#include "data/batcher.h"
 #include "data/dataset.h"
 #include "data/indices.h"
 #include "data/prefetcher.h"
+#include "data/stream.h"
 
 namespace burn::data {
-
-// A pass under way. An input iterator that can be moved but not copied; belongs to one thread.
-template <typename Batch>
-class BatchIterator {
- public:
-  using value_type = Batch;
-  using difference_type = std::ptrdiff_t;
-
-  explicit BatchIterator(Prefetcher::Owner source) : source_(std::move(source)) { ++*this; }
-
-  Batch& operator*() const { return *current_; }
-  Batch* operator->() const { return current_.get(); }
-  BatchIterator& operator++() {
-    current_ = nullptr;  // before the next one comes: its memory may be needed
-    current_ = std::static_pointer_cast<Batch>(source_->next());
-    return *this;
-  }
-  void operator++(int) { ++*this; }
-  friend bool operator==(const BatchIterator& it, std::default_sentinel_t) { return it.current_ == nullptr; }
-
- private:
-  Prefetcher::Owner source_;
-  std::shared_ptr<Batch> current_;
-};
 
 // Cheap to copy; a copy shares the data set and the batcher, and counts its own epochs. Not thread-safe.
 template <typename Batch>
@@ -58,6 +37,11 @@ class DataLoader {
   using value_type = Batch;
   using Make = std::function<Batch(std::span<const std::size_t> indices)>;
   using MakeOn = std::function<Make(const Device& device)>;  // of the same batches on another device
+  // Of a stream: what makes a part of each batch from a position on, each batch once, counted from there.
+  using Made = MadeBatch<Batch>;
+  using MakeNext = std::function<Made(std::size_t batch)>;
+  using Open = std::function<MakeNext(const std::string& position, std::size_t part, std::size_t parts)>;
+  using OpenOn = std::function<Open(const Device& device)>;
 
   DataLoader(Make make, std::size_t num_items, LoaderOptions options, MakeOn make_on = {})
       : make_(std::make_shared<const Make>(std::move(make))),
@@ -65,6 +49,15 @@ class DataLoader {
         options_(std::move(options)),
         end_(num_items) {
     check(options_);
+  }
+  // Of a stream, with so many batches in an epoch.
+  DataLoader(Open open, std::size_t batches, LoaderOptions options, OpenOn open_on)
+      : open_(std::make_shared<const Open>(std::move(open))),
+        open_on_(std::move(open_on)),
+        options_(std::move(options)),
+        end_(batches * options_.batch_size) {
+    check(options_);
+    check_stream(options_, batches);
   }
 
   std::size_t size() const { return data::num_batches(options_, end_ - begin_); }  // in batches
@@ -83,26 +76,34 @@ class DataLoader {
     return *this;
   }
 
-  BatchIterator<Batch> begin() { return start(next_epoch_++); }
+  bool is_stream() const { return open_ != nullptr; }
+  // Of a stream: where the next loop begins, which is after the batch that the last one took. To go on there in another
+  // process. Empty at the beginning, and always of a data set. Errors, of the next loop: INVALID_ARGUMENT for a text
+  // that is no position.
+  const std::string& position() const { return *position_.text; }
+  DataLoader& position(std::string next) {
+    *position_.text = std::move(next);
+    return *this;
+  }
+
+  BatchIterator<Batch> begin() {
+    return iterate(next_epoch_++, 0, kAllBatches, position(), is_stream() ? position_.text : nullptr);
+  }
   std::default_sentinel_t end() const { return {}; }
 
   // A pass of a chosen epoch, which leaves epoch() alone: its batches from `first` on, at most `limit` of them. The
   // others are not made, so a pass that goes on in the middle begins as fast as one at the start.
   static constexpr std::size_t kAllBatches = static_cast<std::size_t>(-1);
-  BatchIterator<Batch> start(std::size_t epoch, std::size_t first = 0, std::size_t limit = kAllBatches) const {
-    auto plan = std::make_shared<const BatchPlan>(options_, begin_, end_, epoch);
-    const auto count = std::min(limit, plan->size() - std::min(first, plan->size()));
-    auto make = [make = make_, plan, first, part = part_, parts = parts_](std::size_t batch) -> std::shared_ptr<void> {
-      return std::make_shared<Batch>((*make)(part_of(plan->indices(first + batch), part, parts)));
-    };
-    const auto workers = options_.num_workers;
-    return BatchIterator<Batch>(
-        Prefetcher::Owner(new Prefetcher(count, workers, options_.prefetch.value_or(2 * workers), std::move(make),
-                                         options_.hooks ? *options_.hooks : batch_hooks())));
+  // Of a stream the first is the one at `position`, whatever `first` is: that only says how many are left.
+  BatchIterator<Batch> start(std::size_t epoch, std::size_t first = 0, std::size_t limit = kAllBatches,
+                             const std::string& position = {}) const {
+    return iterate(epoch, first, limit, position, nullptr);
   }
 
   // Loaders over the items [begin, end) and over equal parts of the data set, as for one device each.
+  // Errors: UNIMPLEMENTED of a stream, which has no parts.
   DataLoader slice(std::size_t begin, std::size_t end) const {
+    if (is_stream()) throw Error(StatusCode::unimplemented, "data loader: a stream cannot be sliced or split");
     check_range(begin, end, end_ - begin_);
     DataLoader part = *this;
     part.end_ = begin_ + end;
@@ -120,7 +121,7 @@ class DataLoader {
   // parts: items_in() tells where.
   // Errors (thrown): UNIMPLEMENTED for a batcher that has neither a member `device` nor to_device(const Device&).
   std::vector<DataLoader> parts_on(const std::vector<Device>& devices) const {
-    if (!make_on_) {
+    if (!make_on_ && !open_on_) {
       throw Error(StatusCode::unimplemented,
                   "data loader: its batcher makes batches on one device; give it a member `device`, or "
                   "`to_device(const Device&) const`, for those on others");
@@ -128,7 +129,10 @@ class DataLoader {
     std::vector<DataLoader> loaders;
     for (std::size_t k = 0; k < devices.size(); ++k) {
       auto& loader = loaders.emplace_back(*this);
-      loader.make_ = std::make_shared<const Make>(make_on_(devices[k]));
+      if (is_stream())
+        loader.open_ = std::make_shared<const Open>(open_on_(devices[k]));
+      else
+        loader.make_ = std::make_shared<const Make>(make_on_(devices[k]));
       loader.part_ = k;
       loader.parts_ = devices.size();
     }
@@ -136,6 +140,40 @@ class DataLoader {
   }
 
  private:
+  // A copy has one of its own.
+  struct Position {
+    Position() = default;
+    Position(const Position& other) : text(std::make_shared<std::string>(*other.text)) {}
+    Position& operator=(const Position& other) {
+      text = std::make_shared<std::string>(*other.text);
+      return *this;
+    }
+    ~Position() = default;
+    std::shared_ptr<std::string> text = std::make_shared<std::string>();
+  };
+
+  BatchIterator<Batch> iterate(std::size_t epoch, std::size_t first, std::size_t limit, const std::string& position,
+                               std::shared_ptr<std::string> told) const {
+    const auto count = std::min(limit, size() - std::min(first, size()));
+    const auto workers = options_.num_workers;
+    auto make = is_stream() ? makes_next(position) : makes_planned(epoch, first);
+    return BatchIterator<Batch>(
+        Prefetcher::Owner(new Prefetcher(count, workers, options_.prefetch.value_or(2 * workers), std::move(make),
+                                         options_.hooks ? *options_.hooks : batch_hooks())),
+        std::move(told));
+  }
+  Prefetcher::Make makes_next(const std::string& position) const {
+    return [make = (*open_)(position, part_, parts_)](std::size_t batch) -> std::shared_ptr<void> {
+      return std::make_shared<Made>(make(batch));
+    };
+  }
+  Prefetcher::Make makes_planned(std::size_t epoch, std::size_t first) const {
+    auto plan = std::make_shared<const BatchPlan>(options_, begin_, end_, epoch);
+    return [make = make_, plan, first, part = part_, parts = parts_](std::size_t batch) -> std::shared_ptr<void> {
+      return std::make_shared<Made>(Made{(*make)(part_of(plan->indices(first + batch), part, parts))});
+    };
+  }
+
   static std::span<const std::size_t> part_of(std::span<const std::size_t> indices, std::size_t part,
                                               std::size_t parts) {
     if (parts == 1) return indices;
@@ -145,41 +183,13 @@ class DataLoader {
 
   std::shared_ptr<const Make> make_;
   MakeOn make_on_;
+  std::shared_ptr<const Open> open_;  // of a stream
+  OpenOn open_on_;
+  Position position_;
   LoaderOptions options_;
   std::size_t begin_ = 0, end_, next_epoch_ = 0;
   std::size_t part_ = 0, parts_ = 1;
 };
-
-namespace internal {
-template <typename Batcher, typename Item>
-auto make_batch(const Batcher& batcher, std::vector<Item> items) {
-  if constexpr (requires { batcher.batch(std::move(items)); }) {
-    return batcher.batch(std::move(items));
-  } else {
-    return batcher(std::move(items));
-  }
-}
-
-template <typename Batcher>
-concept HasDevice = requires(Batcher& batcher) {
-  { batcher.device } -> std::same_as<Device&>;
-};
-template <typename Batcher>
-concept MovesToDevice = requires(const Batcher& batcher, const Device& device) {
-  { batcher.to_device(device) } -> std::same_as<Batcher>;
-};
-
-// The batcher of another device, with the tape where it had one.
-template <typename Batcher>
-Batcher on_device(Batcher batcher, const Device& device) {
-  if constexpr (MovesToDevice<Batcher>) {
-    return batcher.to_device(device);
-  } else {
-    batcher.device = batcher.device.is_autodiff() ? device.autodiff() : device.inner();
-    return batcher;
-  }
-}
-}  // namespace internal
 
 template <typename Batcher>
 class DataLoaderBuilder {
@@ -213,6 +223,36 @@ class DataLoaderBuilder {
       };
     }
     return DataLoader<Batch>(make_with(batcher_), source.len(), options_, std::move(make_on));
+  }
+  // Of a stream, which is read in order by one worker at a time, while others make batches of what they have read. An
+  // epoch has so many batches, all of them whole. Errors (thrown): shuffle(), as a stream has its own order; no
+  // batches.
+  template <IsStream S>
+  auto build(S stream, std::size_t batches_per_epoch) const {
+    return build(std::make_shared<const S>(std::move(stream)), batches_per_epoch);
+  }
+  template <IsStream S>
+  auto build(std::shared_ptr<S> shared, std::size_t batches_per_epoch) const {
+    using Item = typename S::Item;
+    using Batch = decltype(internal::make_batch(batcher_, std::vector<Item>{}));
+    check_present(shared.get());
+    const std::shared_ptr<const Stream<Item>> stream = std::move(shared);
+    const auto open_with = [stream, size = options_.batch_size](const Batcher& batcher) {
+      return [=](const std::string& position, std::size_t part, std::size_t parts) {
+        auto batches = std::make_shared<StreamBatches<Item>>(stream, size, position);
+        return [=](std::size_t batch) -> MadeBatch<Batch> {
+          auto [items, after] = batches->read(batch);
+          return {internal::make_batch(batcher, internal::part_of(std::move(items), part, parts)), std::move(after)};
+        };
+      };
+    };
+    typename DataLoader<Batch>::OpenOn open_on;
+    if constexpr (internal::HasDevice<Batcher> || internal::MovesToDevice<Batcher>) {
+      open_on = [batcher = batcher_, open_with](const Device& device) {
+        return open_with(internal::on_device(batcher, device));
+      };
+    }
+    return DataLoader<Batch>(open_with(batcher_), batches_per_epoch, options_, std::move(open_on));
   }
 
  private:

@@ -272,7 +272,7 @@ TEST_F(LearnerCheckpoints, OfANewerVersionAreRefusedEvenWhereThereAreOlderOnes) 
   std::filesystem::remove(folder / "run/checkpoint/epoch-2/checksums");
   std::ofstream(state) << R"({"version":99,"epoch":2,"something_new":1})";
   EXPECT_THAT(refused(training().resume(train::latest)),
-              HasSubstr("written by a newer version of this library, in format 99; this one reads formats up to 2"));
+              HasSubstr("written by a newer version of this library, in format 99; this one reads formats up to 3"));
 }
 
 TEST_F(LearnerCheckpoints, OfTheFirstVersionAreRead) {

@@ -14,7 +14,7 @@
 namespace burn::train {
 
 struct TrainingState {
-  static constexpr std::int64_t kVersion = 2;
+  static constexpr std::int64_t kVersion = 3;
 
   std::int64_t version = 1;  // of the format; what has none is of the first
   std::string run;           // its identifier in the file of events
@@ -32,8 +32,10 @@ struct TrainingState {
   std::vector<std::string> valid_metrics;   // of validation; version 1 has one list for both
   std::vector<std::string> optimizers;      // their names, where they have any
   std::vector<std::string> more;            // the names of Checkpoint::more
+  // Where the training loader's stream goes on (DataLoader::position); empty: there is none. Since version 3.
+  std::string stream_position;
   BURN_CONFIG(TrainingState, version, run, epoch, interrupted, batches, items, steps, seed, stream_seed, stream_offset,
-              other_streams, metrics, valid_metrics, optimizers, more)
+              other_streams, metrics, valid_metrics, optimizers, more, stream_position)
 };
 
 // Everything that a training needs to go on as if it had never stopped.

@@ -18,6 +18,19 @@ RandomState stream_of(std::int64_t seed, std::int64_t offset) {
 
 }  // namespace
 
+void check_position(const std::string& position, bool has_begun, bool is_stream) {
+  if (!position.empty() && !is_stream) {
+    throw Error(StatusCode::invalid_argument,
+                fmt::format("resume: the checkpoint was written at position \"{}\" of a stream, but the loader of this "
+                            "training has a data set",
+                            position));
+  }
+  if (position.empty() && is_stream && has_begun) {
+    throw Error(StatusCode::invalid_argument,
+                "resume: the checkpoint was written with a data set, but the loader of this training has a stream");
+  }
+}
+
 void Engine::start_afresh() {
   if (options_.checkpoints) checkpoints_.store().clear();
   run_ = events::new_run_id();
@@ -40,6 +53,7 @@ void Engine::resume(const Resume& from) {
     epoch_ = state.epoch;
     batches_ = state.batches;
   }
+  work_.go_to(state.stream_position, epoch_ > 1 || batches_ > 0);
   if (batches_ > 0) {  // else the epoch had not begun
     resumed_streams_.push_back(stream_of(state.stream_seed, state.stream_offset));
     for (std::size_t i = 0; i + 1 < state.other_streams.size(); i += 2)
@@ -77,6 +91,7 @@ void Engine::save(CheckpointKind kind) {
   state.metrics = names(train_metrics_);
   if (metrics_.has(Split::valid)) state.valid_metrics = names(valid_metrics_);
   state.optimizers = optimizers_.names();
+  state.stream_position = work_.position();
   auto records = asked_ ? *std::exchange(asked_, std::nullopt) : ask_records();
   checkpoint.model = std::move(records.model);
   checkpoint.optimizer = std::move(records.optimizer);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -72,7 +73,7 @@ class TypedWork : public Work {
     pass.is_first = true;
     const auto count = pass.size - std::min(pass.size, pass.next);
     for (const auto& loader : pass.parts)
-      pass.iterators.push_back(loader.start(static_cast<std::size_t>(epoch - 1), pass.next, count));
+      pass.iterators.push_back(loader.start(static_cast<std::size_t>(epoch - 1), pass.next, count, pass.position));
   }
 
   bool next(Split split) override {
@@ -89,6 +90,7 @@ class TypedWork : public Work {
     std::vector<Part> parts;
     const auto items = pass.whole.items_in(pass.next++);
     const auto ranges = data::even_ranges(items, pass.iterators.size());
+    if (split == Split::train) pass.position = pass.iterators.front().position();
     for (std::size_t k = 0; k < pass.iterators.size(); ++k) {
       const auto in_part = ranges[k].second - ranges[k].first;
       const Batch batch =
@@ -104,6 +106,12 @@ class TypedWork : public Work {
   void end(Split split) override {
     at(split)->iterators.clear();
     if (split == Split::valid) inference_.clear();
+  }
+
+  const std::string& position() const override { return at(Split::train)->position; }
+  void go_to(const std::string& position, bool has_begun) override {
+    check_position(position, has_begun, at(Split::train)->whole.is_stream());
+    at(Split::train)->position = position;
   }
 
   bool has_optimize() const override { return kHasOptimize; }
@@ -123,6 +131,7 @@ class TypedWork : public Work {
     std::vector<data::DataLoader<Batch>> parts;              // one for each replica
     std::size_t size;                                        // batches of a pass
     std::vector<data::BatchIterator<Batch>> iterators = {};  // one for each replica; none outside of a pass
+    std::string position = {};                               // of a stream, where the next pass begins
     std::size_t next = 0;                                    // the batch that step() is called for
     bool is_first = true;
   };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "nn/module/module.h"
@@ -44,6 +45,12 @@ class Work {
     std::optional<optim::GradientsParams> gradients;  // that the step has computed itself
   };
   virtual std::vector<Part> step(Split split) = 0;
+  // Where training goes on in a stream, after the batch of the last step(); the next begin() does. Empty: at its
+  // beginning, or there is no stream.
+  virtual const std::string& position() const = 0;
+  // `has_begun`: some batch has been trained on. Errors: INVALID_ARGUMENT for a position where there is no stream, and
+  // for none where there is one that has begun.
+  virtual void go_to(const std::string& position, bool has_begun) = 0;
   // Ends the pass, be it over or not.
   virtual void end(Split split) = 0;
 
@@ -52,6 +59,9 @@ class Work {
   virtual void optimize(std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& gradients,
                         OptimizerChoice& choice) = 0;
 };
+
+// Errors: those of Work::go_to().
+void check_position(const std::string& position, bool has_begun, bool is_stream);
 
 // The device that the model is on. Errors: a model without tensors.
 Device device_of(const nn::ModuleWalk& model);
