@@ -140,12 +140,14 @@ void MetricSet::skip(const Pending& batch) {
 
 std::vector<double> MetricSet::values() const {
   std::vector<double> values;
+  values.reserve(metrics_.size());
   for (const auto& metric : metrics_) values.push_back(metric->value());
   return values;
 }
 
 std::vector<double> MetricSet::values_so_far() const {
   std::vector<double> values;
+  values.reserve(metrics_.size());
   for (const auto& metric : metrics_) values.push_back(metric->value_so_far());
   return values;
 }
@@ -159,6 +161,7 @@ std::optional<std::size_t> MetricSet::find(std::string_view name) const {
 
 std::vector<std::vector<double>> MetricSet::state() const {
   std::vector<std::vector<double>> state;
+  state.reserve(metrics_.size());
   for (const auto& metric : metrics_) state.push_back(metric->state());
   return state;
 }
