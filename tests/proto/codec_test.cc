@@ -334,9 +334,9 @@ TEST(Message, OrderedFramesAreThoseThatChangeOrReadState) {
   for (const auto& [name, frame] : sample_frames()) {
     if (is_ordered(frame.body)) ordered += name + " ";
   }
-  EXPECT_EQ(
-      ordered,
-      "define run write read release sync define_forget define_language read_confirms sync_confirms write_batch run_traced ");
+  EXPECT_EQ(ordered,
+            "define run write read release sync define_forget define_language read_confirms sync_confirms write_batch "
+            "run_traced ");
 }
 
 }  // namespace
