@@ -15,7 +15,8 @@ using ::testing::HasSubstr;
 
 using Result = train::TrainingResult<test::TinyNet>;
 
-// Asks for a stop when so many batches of a split have been shown, over all epochs.
+// Asks for a stop when so many items of an epoch have been trained on, or shown of its validation: what is shown of
+// training comes behind the loop.
 struct StoppingRenderer : test::RecordingRenderer {
   train::Interrupter interrupter;
   Split split = Split::train;
@@ -23,7 +24,19 @@ struct StoppingRenderer : test::RecordingRenderer {
 
   void progress(const train::Progress& progress) override {
     RecordingRenderer::progress(progress);
-    if (progress.split == split && progress.epoch == epoch && progress.items >= items) interrupter.stop("enough");
+    if (split == Split::valid) stop_if(progress.split == split && progress.epoch == epoch && progress.items >= items);
+  }
+  void stop_if(bool is_there) const {
+    if (is_there) interrupter.stop("enough");
+  }
+};
+
+struct StoppingAfterSteps : train::Callback {
+  std::shared_ptr<StoppingRenderer> told;
+  explicit StoppingAfterSteps(std::shared_ptr<StoppingRenderer> by) : told(std::move(by)) {}
+  std::string name() const override { return "StoppingAfterSteps"; }
+  void step(train::Run& run) override {
+    told->stop_if(told->split == Split::train && run.epoch() == told->epoch && 10 * run.batch() >= told->items);
   }
 };
 
@@ -41,6 +54,7 @@ class Training : public ::testing::Test {
                         .renderer(std::make_shared<train::SilentRenderer>())
                         .observe(test::directly_to(renderer))
                         .interrupter(renderer->interrupter)
+                        .callbacks(std::make_shared<StoppingAfterSteps>(renderer))
                         .seed(7)
                         .epochs(4);
     return training;
