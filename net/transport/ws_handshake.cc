@@ -50,7 +50,7 @@ std::optional<std::string> from_base64(std::string_view text) {
       ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
                         reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
   if (size != static_cast<int>(bytes.size())) return std::nullopt;  // it has read other characters, or skipped some
-  bytes.resize(bytes.size() - padding);
+  bytes.erase(bytes.size() - padding);
   return bytes;
 }
 
