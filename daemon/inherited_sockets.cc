@@ -57,7 +57,10 @@ Result<GivenOptions> read_inherited_sockets(const char* const* variables) {
     }
     if (std::ranges::find(given, found->option, &GivenOption::option) != given.end())
       return invalid_argument(fmt::format("the service manager gives two sockets with the name {}", name));
-    given.push_back({found->option, {fmt::format("fd:{}", kFirst + k)}, "the service manager"});
+    auto& socket = given.emplace_back();
+    socket.option = found->option;
+    socket.texts.push_back(fmt::format("fd:{}", kFirst + k));
+    socket.origin = "the service manager";
   }
   return given;
 }

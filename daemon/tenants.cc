@@ -1,6 +1,7 @@
 #include "daemon/tenants.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,12 +27,12 @@ bool Tenant::is_admitted() const {
 
 Result<net::Permit> Tenant::take_session() {
   const auto rules = this->rules();
-  const auto limit = rules ? rules->sessions : std::nullopt;
+  const auto limit = rules && rules->sessions ? *rules->sessions : std::numeric_limits<std::uint64_t>::max();
   auto sessions = sessions_.load();
   do {
-    if (limit && sessions >= *limit) {
+    if (sessions >= limit) {
       ++refused_;
-      return resource_exhausted(fmt::format("tenant {} may have {} sessions", name(), *limit));
+      return resource_exhausted(fmt::format("tenant {} may have {} sessions", name(), limit));
     }
   } while (!sessions_.compare_exchange_weak(sessions, sessions + 1));
   return net::Permit{this, [self = shared_from_this()](const void*) { --self->sessions_; }};

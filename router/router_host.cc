@@ -187,7 +187,8 @@ std::unique_ptr<proto::ServedSession> RouterHost::open_fleet() const {
             "to {} and {} are one worker each",
             members_.size(), ir::kMaxMembers, members_.size(), kLeastLoaded)});
   }
-  FleetOptions options{.mesh = mesh_};
+  FleetOptions options;
+  options.mesh = mesh_;
   options.account = memory_;
   options.times = times_;
   options.spans = spans_;
