@@ -20,9 +20,9 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_CXX_COMPILER_LAUNCHER env "CCACHE_IGNOREOPTIONS=--param=ggc-*" "${BURN_CCACHE}")
   endif()
 
-  # GCC collects its garbage each time its heap has doubled, and passes through all of a precompiled header for it: a
-  # sixth of the time of compiling (docs/build-time.md). It takes 100 to 250 MB more for a file when it does not, which
-  # a machine without 2 GB for each processor may lack.
+  # GCC collects its garbage each time its heap has doubled, and passes through all of a precompiled header for it: an
+  # eighth of the time of three files of libraries (docs/build-time.md). When it does not, a file takes more memory, the
+  # dearest 1.1 GB, which a machine without 2 GB for each processor may lack.
   cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY) # MiB
   cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
   math(EXPR enough_memory "${processors} * 2000")
