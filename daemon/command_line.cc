@@ -1,13 +1,17 @@
 #include "daemon/command_line.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/one_line.h"
 #include "base/settings.h"
 #include "daemon/inherited_sockets.h"
 #include "daemon/kept_config.h"
@@ -141,6 +145,16 @@ int end_with(const Program& program, const Status& status, std::string_view done
   return EXIT_FAILURE;
 }
 
+// What a command line has too much: the first flag that is none, else the first text.
+Status unexpected(const Program& program, const std::vector<std::string>& arguments) {
+  const auto flag = std::ranges::find_if(arguments, [](const auto& each) { return each.starts_with("--"); });
+  if (flag == arguments.end()) return invalid_argument(fmt::format("{} is no option", burn::quoted(arguments.front())));
+  const auto name = flag->substr(2, flag->find('=') - 2);
+  return invalid_argument(fmt::format("there is no option {}; the nearest is \"--{}\"",
+                                      burn::quoted(fmt::format("--{}", name)),
+                                      nearest_option(program.daemon, name, true)));
+}
+
 // The file itself is not read: it may be the reason.
 int roll_back_file(const Program& program, const GivenOptions& flags, const char* const* environment) {
   const auto variables = read_option_environment(program.daemon, environment).given;
@@ -162,6 +176,9 @@ CommandLine parse_command_line(const Program& program, int argc, const char* con
   add_all(app, program, flags);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    line.exit_code = end_with(program, unexpected(program, app.remaining()), {});
+    return line;
   } catch (const CLI::ParseError& error) {
     line.exit_code = app.exit(error);
     return line;

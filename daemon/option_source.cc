@@ -43,17 +43,6 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string_view nearest(Daemon daemon, std::string_view flag) {
-  std::string_view best;
-  std::size_t least = std::numeric_limits<std::size_t>::max();
-  for (const auto& row : options()) {
-    if (!has_option(daemon, row.option) || is_of_command_line(row.option)) continue;
-    const auto far = distance(flag, row.flag);
-    if (far < least) best = row.flag, least = far;
-  }
-  return best;
-}
-
 // As it would be written on a command line; nothing for what an option cannot be.
 std::optional<std::string> text_of(const toml::node& value) {
   if (const auto* text = value.as_string()) return text->get();
@@ -90,6 +79,17 @@ Status at(const std::string& where, const std::string& what) {
 
 }  // namespace
 
+std::string_view nearest_option(Daemon daemon, std::string_view flag, bool with_flags_alone) {
+  std::string_view best;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const auto& row : options()) {
+    if (!has_option(daemon, row.option) || (!with_flags_alone && is_of_command_line(row.option))) continue;
+    const auto far = distance(flag, row.flag);
+    if (far < least) best = row.flag, least = far;
+  }
+  return best;
+}
+
 Result<GivenOptions> parse_option_file(Daemon daemon, std::string_view text, const std::string& path) {
   const auto parsed = toml::parse(text, path);
   if (!parsed) {
@@ -103,7 +103,7 @@ Result<GivenOptions> parse_option_file(Daemon daemon, std::string_view text, con
     const auto* row = find(daemon, key.str());
     if (!row) {
       return at(where, fmt::format("there is no option {}; the nearest is \"{}\"", quoted(key.str()),
-                                   nearest(daemon, key.str())));
+                                   nearest_option(daemon, key.str(), false)));
     }
     auto texts = texts_of(*row, value);
     if (!texts.ok()) return at(where, texts.status().message());

@@ -27,6 +27,10 @@ Result<GivenOptions> read_option_file(Daemon daemon, const std::string& path);
 // The same of the file's text; `path` is for messages.
 Result<GivenOptions> parse_option_file(Daemon daemon, std::string_view text, const std::string& path);
 
+// The flag, without its dashes, that takes the fewest changed letters to become one of this daemon's options; those
+// that only a command line has, as --print-config, count `with_flags_alone`.
+std::string_view nearest_option(Daemon daemon, std::string_view flag, bool with_flags_alone);
+
 // "BURN_SERVER_" or "BURN_ROUTER_".
 std::string_view environment_prefix(Daemon daemon);
 // "BURN_SERVER_SESSION_LEASE"

@@ -158,6 +158,22 @@ TEST_F(SourcesTest, AnErrorEndsTheProgram) {
   EXPECT_EQ(parse({"--config", (folder_ / "none").string()}).exit_code, EXIT_FAILURE);
 }
 
+TEST_F(SourcesTest, AFlagThatIsNoneIsToldWithTheNearest) {
+  const auto message_of = [&](std::vector<std::string> words) {
+    environment_ = {};
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(parse(std::move(words)).exit_code, EXIT_FAILURE);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(message_of({"--sesions", "4"}),
+            "burn-server: there is no option \"--sesions\"; the nearest is \"--sessions\"\n");
+  EXPECT_EQ(message_of({"--sesion-lease=4", "--sessions", "4"}),
+            "burn-server: there is no option \"--sesion-lease\"; the nearest is \"--session-lease\"\n");
+  EXPECT_EQ(message_of({"--chekc-config"}),
+            "burn-server: there is no option \"--chekc-config\"; the nearest is \"--check-config\"\n");
+  EXPECT_EQ(message_of({"cuda:0"}), "burn-server: \"cuda:0\" is no option\n");
+}
+
 TEST_F(SourcesTest, UnknownVariablesAreToldAndNoError) {
   environment_ = {"BURN_SERVER_PORT=tcp://10.0.0.1:3000"};
   const auto line = parse({});
