@@ -196,12 +196,6 @@ class SpirvPrinter {
     return module_.make(kernel::is_signed(from) ? Op::SConvert : Op::UConvert, type, {value});
   }
 
-  // Vulkan leaves OpSRem undefined where an operand is below 0.
-  Id signed_remainder(Id type, Id a, Id b) {
-    const Id whole = module_.make(Op::IMul, type, {module_.make(Op::SDiv, type, {a, b}), b});
-    return module_.make(Op::ISub, type, {a, whole});
-  }
-
   // Whole numbers of one size have one type in SPIR-V.
   Id same_bits(DType to, DType from, Id value) {
     if (!ir::is_floating(to) && !ir::is_floating(from)) return value;
@@ -298,9 +292,14 @@ class SpirvPrinter {
       case Code::bits:
         ids_[i] = same_bits(now.type, operand_type(0), operand(0));
         return;
+      case Code::round_even:
+        if (now.type == DType::f64) {
+          ids_[i] = spirv::round_even_f64(module_, operand(0));
+          return;
+        }
+        [[fallthrough]];
       case Code::floor:
       case Code::ceil:
-      case Code::round_even:
       case Code::trunc:
       case Code::sqrt:
       case Code::abs:
@@ -309,7 +308,7 @@ class SpirvPrinter {
         return;
       case Code::rem:
         if (!kernel::is_signed(now.type)) break;
-        ids_[i] = signed_remainder(module_.type(now.type), operand(0), operand(1));
+        ids_[i] = spirv::signed_remainder(module_, module_.type(now.type), operand(0), operand(1));
         return;
       default:
         break;

@@ -1,5 +1,8 @@
 #include "compile/codegen/dialects/spirv_operations.h"
 
+#include <bit>
+#include <cstdint>
+
 #include "base/error.h"
 
 namespace burn::compile::spirv {
@@ -64,6 +67,30 @@ Function function(Code code) {
     default:
       return Function::FAbs;
   }
+}
+
+Id signed_remainder(Module& module, Id type, Id a, Id b) {
+  const Id whole = module.make(Op::IMul, type, {module.make(Op::SDiv, type, {a, b}), b});
+  return module.make(Op::ISub, type, {a, whole});
+}
+
+Id round_even_f64(Module& module, Id x) {
+  const Id type = module.type(ir::DType::f64), truth = module.type(ir::DType::bool_);
+  const Id zero = module.constant(ir::DType::f64, 0);
+  const Id whole_from = module.constant(ir::DType::f64, std::bit_cast<std::uint64_t>(0x1p52));
+  const auto exactly = [&](Op op, Id a, Id b) {
+    const Id result = module.make(op, type, {a, b});
+    module.decorate(result, Decoration::NoContraction);
+    return result;
+  };
+  const auto less = [&](Id a, Id b) { return module.make(Op::FOrdLessThan, truth, {a, b}); };
+  const Id size = module.call(Function::FAbs, type, {x});
+  const Id rounded = exactly(Op::FSub, exactly(Op::FAdd, size, whole_from), whole_from);
+  const Id with_sign =
+      module.make(Op::Select, type, {less(x, zero), module.make(Op::FNegate, type, {rounded}), rounded});
+  // Zeros keep their sign and NaN stays NaN: both are given back as they are.
+  const Id may_have_fraction = module.make(Op::LogicalAnd, truth, {less(zero, size), less(size, whole_from)});
+  return module.make(Op::Select, type, {may_have_fraction, with_sign, x});
 }
 
 }  // namespace burn::compile::spirv
