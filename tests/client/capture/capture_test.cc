@@ -109,6 +109,27 @@ TEST_F(Capture, OtherShapesAreRecordedForThemselves) {
   EXPECT_EQ(step.replayed(), 4u);
 }
 
+TEST_F(Capture, TheShapeUsedLeastRecentlyIsForgottenWhereThereAreMany) {
+  auto step = capture(device, [](const Tensor<1>& x) { return x.sum(); });
+  const auto call = [&](std::size_t size) { (void)step(Tensor<1>::zeros({static_cast<std::int64_t>(size)}, device)); };
+  constexpr auto kMost = client::CaptureEngine::kMaxRecordings;
+  const auto call_all = [&](std::size_t first, std::size_t last) {
+    for (std::size_t size = first; size <= last; ++size) call(size);
+  };
+  call_all(1, kMost);
+  call_all(1, kMost);
+  call_all(1, kMost);
+  EXPECT_EQ(step.recorded(), 2 * kMost);
+  EXPECT_EQ(step.replayed(), kMost);
+  call(1);
+  call(kMost + 1);  // instead of 2
+  call(1);
+  call_all(3, kMost);
+  EXPECT_EQ(step.recorded(), 2 * kMost + 1);
+  call(2);
+  EXPECT_EQ(step.recorded(), 2 * kMost + 2);
+}
+
 TEST_F(Capture, TheSameTensorTwiceIsNotTakenForTwoTensors) {
   auto step = capture(device, [](const Tensor<1>& a, const Tensor<1>& b) { return a - b; });
   const auto a = vector(), b = vector();

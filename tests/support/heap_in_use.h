@@ -1,0 +1,24 @@
+// How much of the heap this process has asked for and not given back.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#include <sanitizer/allocator_interface.h>
+#else
+#include <malloc.h>
+#endif
+
+namespace burn::test {
+
+// In bytes, of all threads. Blocks that the allocator keeps for later do not count, nor does memory that is mapped.
+inline std::ptrdiff_t heap_in_use() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return static_cast<std::ptrdiff_t>(__sanitizer_get_current_allocated_bytes());
+#else
+  const auto heap = ::mallinfo2();
+  return static_cast<std::ptrdiff_t>(heap.uordblks + heap.hblkhd);
+#endif
+}
+
+}  // namespace burn::test
