@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -7,7 +6,9 @@
 
 #include "proto/burn.pb.h"
 #include "proto/codec_groups.h"
+#include "proto/codec_hello.h"
 #include "proto/codec_internal.h"
+#include "proto/codec_stats.h"
 
 namespace burn::proto {
 namespace {
@@ -18,8 +19,6 @@ using google::protobuf::RepeatedField;
 using proto::from_wire;  // beside those here
 using proto::to_wire;
 
-constexpr int kMaxDevices = 256;
-constexpr std::size_t kMaxAdvertised = 16;                             // that are read: there are fewer schemes
 constexpr std::uint32_t kSampled = 1;                                  // of v1::Trace.flags
 constexpr std::chrono::milliseconds kMaxLeft{std::uint64_t{1} << 40};  // leaves room to count in
 
@@ -29,26 +28,6 @@ Message* make(Arena& arena) {
 }
 
 // --- to the wire -----------------------------------------------------------------------------------------------------
-
-v1::Hello* to_wire(const Hello& hello, Arena& arena) {
-  auto* out = make<v1::Hello>(arena);
-  out->set_version(hello.version);
-  out->set_fingerprint(hello.fingerprint);
-  out->set_client(wire_text(hello.client));
-  out->set_token(wire_text(hello.token));
-  out->set_device(hello.device);
-  out->set_lease_seconds(hello.lease_seconds);
-  out->set_device_name(wire_text(hello.device_name));
-  if (const auto& resume = hello.resume) {
-    auto* wire = out->mutable_resume();
-    wire->set_session(wire_text(resume->session));
-    wire->set_secret(resume->secret);
-    wire->set_answers(resume->answers);
-    wire->set_downloads(resume->downloads);
-    wire->set_offset(resume->offset);
-  }
-  return out;
-}
 
 v1::Run* to_wire(const RunProgram& body, Arena& arena) {
   const auto& run = body.run;
@@ -121,38 +100,6 @@ v1::Close* to_wire(const Close& close, Arena& arena) {
   return out;
 }
 
-v1::Welcome* to_wire(const Welcome& welcome, Arena& arena) {
-  auto* out = make<v1::Welcome>(arena);
-  out->set_version(welcome.version);
-  out->set_fingerprint(welcome.fingerprint);
-  out->set_server(wire_text(welcome.info.server));
-  out->set_session(wire_text(welcome.info.session));
-  for (const auto& device : welcome.info.devices) out->add_devices(wire_text(device));
-  out->set_max_tensor_bytes(welcome.info.max_tensor_bytes);
-  out->set_max_in_flight(welcome.info.max_in_flight);
-  out->set_bulk_credit(welcome.info.bulk_credit);
-  out->set_max_programs(welcome.info.max_programs);
-  out->set_max_program_entries(welcome.info.max_program_entries);
-  out->set_lease_seconds(welcome.lease_seconds);
-  out->set_secret(welcome.secret);
-  out->set_extensions(welcome.extensions);
-  out->set_instance(welcome.info.instance);
-  out->set_numerics(welcome.info.numerics);
-  out->set_role(wire_text(welcome.info.role));
-  for (const auto& url : welcome.advertised) out->add_advertised(wire_text(url));
-  if (const auto& resumed = welcome.resumed) {
-    auto* wire = out->mutable_resumed();
-    wire->set_received(resumed->received);
-    wire->set_executed(resumed->executed);
-    for (const auto& [key, offset] : resumed->uploads) {
-      auto* upload = wire->add_uploads();
-      upload->set_key(key);
-      upload->set_offset(offset);
-    }
-  }
-  return out;
-}
-
 v1::Ack* to_wire(const Ack& ack, Arena& arena) {
   auto* out = make<v1::Ack>(arena);
   out->set_seq(ack.seq);
@@ -173,42 +120,6 @@ v1::Done* to_wire(const Done& done, Arena& arena) {
   return out;
 }
 
-v1::Stats* to_wire(const Stats& stats, Arena& arena) {
-  auto* out = make<v1::Stats>(arena);
-  out->set_request(stats.request);
-  return out;
-}
-
-void to_wire(const Usage& usage, v1::Usage* out) {
-  out->set_memory_in_use(usage.memory_in_use);
-  out->set_memory_peak(usage.memory_peak);
-  out->set_memory_reserved(usage.memory_reserved);
-  out->set_memory_limit(usage.memory_limit);
-  out->set_host_bytes(usage.host_bytes);
-  out->set_runs(usage.runs);
-  out->set_busy_seconds(usage.busy_seconds);
-}
-
-v1::StatsReport* to_wire(const StatsReport& report, Arena& arena) {
-  auto* out = make<v1::StatsReport>(arena);
-  out->set_request(report.request);
-  if (!report.status.ok()) to_wire(report.status, out->mutable_status());
-  to_wire(report.stats.session, out->mutable_session());
-  to_wire(report.stats.device, out->mutable_device());
-  out->set_programs(report.stats.programs);
-  out->set_queued(report.stats.queued);
-  for (const auto& member : report.stats.members) {
-    auto* wire = out->add_members();
-    wire->set_name(wire_text(member.name));
-    wire->set_url(wire_text(member.url));
-    wire->set_weight(member.weight);
-    wire->set_lost(wire_text(member.lost));
-    wire->set_sessions(member.sessions);
-    to_wire(member.device, wire->mutable_device());
-  }
-  return out;
-}
-
 v1::TakeNotices* to_wire(const TakeNotices& /*ask*/, Arena& arena) { return make<v1::TakeNotices>(arena); }
 
 v1::Notice* to_wire(const Notice& notice, Arena& arena) {
@@ -223,22 +134,6 @@ v1::Notice* to_wire(const Notice& notice, Arena& arena) {
 template <typename T>
 std::vector<T> to_vector(const RepeatedField<T>& values) {
   return {values.begin(), values.end()};
-}
-
-Result<Body> from_wire(const v1::Hello& hello) {
-  Hello body{hello.version(),
-             hello.fingerprint(),
-             hello.client().substr(0, kMaxTextBytes),
-             hello.token().substr(0, kMaxTextBytes),
-             hello.device(),
-             hello.lease_seconds()};
-  if (hello.has_resume()) {
-    const auto& resume = hello.resume();
-    body.resume = Resume{resume.session().substr(0, kMaxTextBytes), resume.secret().substr(0, kMaxTextBytes),
-                         resume.answers(), resume.downloads(), resume.offset()};
-  }
-  body.device_name = hello.device_name().substr(0, kMaxTextBytes);
-  return Body{std::move(body)};
 }
 
 Status check_ids(int count, std::string_view of_what) {
@@ -281,34 +176,6 @@ Result<Body> from_wire(const v1::Credit& credit) {
 }
 Result<Body> from_wire(const v1::Close& close) { return Body{Close{from_wire(close.status()), close.elsewhere()}}; }
 
-Result<Body> from_wire(const v1::Welcome& welcome) {
-  if (welcome.devices_size() > kMaxDevices) return invalid_argument(fmt::format("{} devices", welcome.devices_size()));
-  Welcome body{welcome.version(), welcome.fingerprint(), {}, welcome.lease_seconds()};
-  body.secret = welcome.secret().substr(0, kMaxTextBytes);
-  body.info.server = welcome.server().substr(0, kMaxTextBytes);
-  body.info.session = welcome.session().substr(0, kMaxTextBytes);
-  body.info.devices.assign(welcome.devices().begin(), welcome.devices().end());
-  body.info.max_tensor_bytes = welcome.max_tensor_bytes();
-  body.info.max_in_flight = welcome.max_in_flight();
-  body.info.bulk_credit = welcome.bulk_credit();
-  body.info.max_programs = welcome.max_programs();
-  body.info.max_program_entries = welcome.max_program_entries();
-  body.info.instance = welcome.instance().substr(0, kMaxTextBytes);
-  body.info.numerics = welcome.numerics();
-  body.info.role = welcome.role().substr(0, kMaxTextBytes);
-  body.extensions = welcome.extensions();
-  for (const auto& url : welcome.advertised()) {
-    if (body.advertised.size() == kMaxAdvertised) break;
-    body.advertised.push_back(url.substr(0, kMaxTextBytes));
-  }
-  if (welcome.has_resumed()) {
-    body.resumed.emplace(Resumed{welcome.resumed().received(), welcome.resumed().executed(), {}});
-    for (const auto& upload : welcome.resumed().uploads())
-      body.resumed->uploads.push_back({upload.key(), upload.offset()});
-  }
-  return Body{std::move(body)};
-}
-
 Result<Body> from_wire(const v1::Ack& ack) { return Body{Ack{ack.seq()}}; }
 
 Result<Body> from_wire(const v1::Data& data) {
@@ -317,23 +184,6 @@ Result<Body> from_wire(const v1::Data& data) {
 }
 
 Result<Body> from_wire(const v1::Done& done) { return Body{Done{done.request(), from_wire(done.status())}}; }
-
-Result<Body> from_wire(const v1::Stats& stats) { return Body{Stats{stats.request()}}; }
-
-Usage from_wire(const v1::Usage& usage) {
-  return {usage.memory_in_use(), usage.memory_peak(), usage.memory_reserved(), usage.memory_limit(),
-          usage.host_bytes(),    usage.runs(),        usage.busy_seconds()};
-}
-
-Result<Body> from_wire(const v1::StatsReport& report) {
-  SessionStats stats{from_wire(report.session()), from_wire(report.device()), report.programs(), report.queued()};
-  for (const auto& member : report.members()) {
-    stats.members.push_back({member.name().substr(0, kMaxTextBytes), member.url().substr(0, kMaxTextBytes),
-                             member.weight(), member.lost().substr(0, kMaxTextBytes), member.sessions(),
-                             from_wire(member.device())});
-  }
-  return Body{StatsReport{report.request(), from_wire(report.status()), std::move(stats)}};
-}
 
 Result<Body> from_wire(const v1::TakeNotices& /*ask*/) { return Body{TakeNotices{}}; }
 

@@ -1,0 +1,22 @@
+// What a session uses, asked and told, to the wire and from it: for codec_body.cc.
+#pragma once
+
+#include "proto/message.h"
+
+namespace google::protobuf {
+class Arena;
+}
+namespace burn::v1 {
+class Stats;
+class StatsReport;
+}  // namespace burn::v1
+
+namespace burn::proto {
+
+v1::Stats* to_wire(const Stats& stats, google::protobuf::Arena& arena);
+v1::StatsReport* to_wire(const StatsReport& report, google::protobuf::Arena& arena);
+
+Result<Body> from_wire(const v1::Stats& stats);
+Result<Body> from_wire(const v1::StatsReport& report);  // texts that are too long are cut
+
+}  // namespace burn::proto
