@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends/stream.h"
-#include "compile/lower/program_emitter.h"
+#include "compile/lower/lowered.h"
 #include "compile/plan/plan.h"
 
 namespace burn::backends {

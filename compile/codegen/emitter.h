@@ -120,7 +120,7 @@ class Emitter {
   virtual std::optional<View> place(ir::Ref) { return std::nullopt; }
   virtual void set_in_place(ir::Ref) {}
   virtual bool is_in_place(ir::Ref) { return false; }
-  // A result to write, row-major but for attention's, which may have its heads inside (program_emitter.cc). Every
+  // A result to write, row-major but for attention's, which may have its heads inside (compile/lower/layouts.h). Every
   // element must be written.
   virtual View result(ir::Ref value) = 0;
   // Makes a result of this step lie where an operand lies, if no later step reads that, both are row-major and of one

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "compile/lower/program_emitter.h"
+#include "compile/lower/lowered.h"
 
 namespace burn::compile {
 

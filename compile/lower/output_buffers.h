@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compile/lower/program_emitter.h"
+#include "compile/lower/lowered.h"
 #include "compile/plan/views.h"
 
 namespace burn::compile {

@@ -7,7 +7,7 @@
 #include "compile/codegen/known_call.h"
 #include "compile/codegen/target.h"
 #include "compile/lower/commands.h"
-#include "compile/lower/program_emitter.h"
+#include "compile/lower/lowered.h"
 #include "compile/plan/plan.h"
 
 namespace burn::backends::cuda {

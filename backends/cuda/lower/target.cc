@@ -12,6 +12,7 @@
 #include "compile/codegen/group_kernel.h"
 #include "compile/codegen/kernels/group.h"
 #include "compile/codegen/walks.h"
+#include "compile/lower/lower_program.h"
 
 namespace burn::backends::cuda {
 namespace {

@@ -11,6 +11,7 @@
 #include "backends/vulkan/runtime/timed_target.h"
 #include "base/settings.h"
 #include "compile/lower/hazards.h"
+#include "compile/lower/lower_program.h"
 #include "ir/node_errors.h"
 
 namespace burn::backends::vulkan {

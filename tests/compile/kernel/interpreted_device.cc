@@ -12,7 +12,7 @@
 #include "compile/codegen/kernel/unroll.h"
 #include "compile/codegen/kernels/kernel_target.h"
 #include "compile/codegen/kernels/lower.h"
-#include "compile/lower/program_emitter.h"
+#include "compile/lower/lower_program.h"
 #include "compile/rewrite/decompose.h"
 #include "compile/rewrite/simplify.h"
 

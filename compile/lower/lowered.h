@@ -1,17 +1,17 @@
-// Lowers a whole program: goes through its plan and writes down commands, what values live where and for how long.
+// A program as commands of a device: what lowering makes of its plan.
 #pragma once
 
+#include <cstdint>
 #include <functional>
-#include <optional>
+#include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "compile/lower/commands.h"
 #include "compile/plan/arena.h"
-#include "compile/plan/plan.h"
+#include "ir/program.h"
 
 namespace burn::compile {
-
-class Target;
 
 // What a kernel may find wrong, a number, and what that means.
 struct Check {
@@ -49,8 +49,5 @@ struct Lowered {
   std::vector<std::uint64_t> block_bytes;  // what Address::Base::block counts, and ArenaPlan::offsets
   std::vector<std::pair<std::int32_t, std::int32_t>> merged;  // first and last steps that one launch does together
 };
-
-// Expects a simplified program. Errors: UNIMPLEMENTED, naming the op and its call site.
-Result<Lowered> lower_program(Target& target, const ir::Program& program, const Plan& plan);
 
 }  // namespace burn::compile
