@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 #include "net/serve/answers.h"
-#include "net/serve/bulk.h"
+#include "net/serve/verb_handler.h"
 #include "proto/channel.h"
 #include "proto/served_session.h"
 
@@ -64,8 +64,8 @@ class ServedConversation {
   std::shared_ptr<std::byte> destination(const ServedLink& link, const proto::ChunkHead& chunk);
   void drain() { draining_ = true; }
   // The server ends the session at `end`, as a client that takes notices is told, now or when it says that it does.
-  void announce_end(Clock::time_point end);
-  bool takes_notices() const { return takes_notices_; }
+  void announce_end(Clock::time_point end) { verbs_.announce_end(end); }
+  bool takes_notices() const { return verbs_.takes_notices(); }
 
   // When it was left without a connection, if it was.
   std::optional<Clock::time_point> lost_at() const;
@@ -87,13 +87,9 @@ class ServedConversation {
 
  private:
   Status take_turn(const proto::Frame& frame, bool* is_duplicate);
-  Status grant();  // Requires: receiving_ is held
-  struct Handler;  // of a frame: what is done for each verb
-
-  void answer(std::uint64_t request, Result<proto::HostTensor> tensor);
   void acknowledge(std::uint64_t executed);
-  void check(const Status& said);
-  Status tell_end();
+  void check(const Status& said) { verbs_.check(said); }
+  void end_link(const Status& why);  // the session, where there is no link
 
   const Terms terms_;
   const Clock::time_point since_ = Clock::now();
@@ -102,18 +98,16 @@ class ServedConversation {
   Answers answers_;
   std::atomic<std::uint64_t> received_ = 0;      // the last ordered frame
   std::atomic<std::uint64_t> acknowledged_ = 0;  // the last one executed
-  std::atomic<std::uint64_t> unanswered_ = 0;    // questions: a device may answer long after they are executed
   std::atomic<std::uint64_t> resumes_ = 0, duplicates_ = 0;
-  std::atomic<bool> draining_ = false, takes_notices_ = false;
+  std::atomic<bool> draining_ = false;
 
-  std::mutex receiving_;  // one frame at a time, whichever link it comes from; over what follows, too
-  BulkReceiver receiver_;
+  std::mutex receiving_;  // one frame at a time, whichever link it comes from: over verbs_ as far as it takes frames
+  VerbHandler verbs_;
 
   mutable std::mutex linking_;  // after receiving_; held for moments
   std::shared_ptr<ServedLink> link_;
   std::optional<Clock::time_point> lost_at_;
   bool is_over_ = false;
-  std::optional<Clock::time_point> announced_end_;
 };
 
 }  // namespace burn::net
