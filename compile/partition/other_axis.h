@@ -1,7 +1,7 @@
 // What the plan along one axis of a mesh leaves to the plan along the other.
 #pragma once
 
-#include "compile/partition/sweep.h"
+#include "compile/partition/mesh_plan.h"
 
 namespace burn::compile::partition {
 
