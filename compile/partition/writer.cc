@@ -15,8 +15,6 @@
 namespace burn::compile::partition {
 namespace {
 
-const Form kWholeForm;
-
 // What max and min begin from, in the bits of ir::Constant.
 std::int64_t identity_bits(ir::ReduceFn fn, ir::DType dtype) {
   if (ir::is_floating(dtype)) {
@@ -43,14 +41,6 @@ const Form& partial_form(ir::ReduceFn fn) {
 
 }  // namespace
 
-MeshForm Writer::MeshChoice::operand(std::size_t i) const {
-  return {data ? &data->operands[i] : &kWholeForm, model ? &model->operands[i] : &kWholeForm};
-}
-
-MeshForm Writer::MeshChoice::result(std::size_t k) const {
-  return {data ? &data->results[k] : &kWholeForm, model ? &model->results[k] : &kWholeForm};
-}
-
 Writer::Writer(const ir::Program& program, const MeshPlan& plan)
     : program_(program),
       plan_(plan),
@@ -58,61 +48,16 @@ Writer::Writer(const ir::Program& program, const MeshPlan& plan)
       programs_(members_),
       inputs_(program.inputs.size()),
       values_(program.values.size()),
-      inputs_wanted_(program.inputs.size()),
-      values_wanted_(program.values.size()),
+      wanted_(program, plan),
       bucket_of_(static_cast<std::size_t>(members_)),
       has_equal_parts_(has_equal_parts(plan)) {
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     const auto& [type, donated] = program.inputs[i];
-    const MeshForm form{plan.data ? &plan.data->inputs[i].form : &kWholeForm,
-                        plan.model ? &plan.model->inputs[i].form : &kWholeForm};
+    const auto form = form_of_input(plan, i);
     Refs refs;
     for (int m = 0; m < members_; ++m) refs.push_back(programs_.add_input(m, part_of(type, form, m), donated));
     inputs_[i].push_back({form, std::move(refs)});
     pending_.push_back(ir::Ref::input(static_cast<std::int32_t>(i)));
-  }
-  find_wanted();
-}
-
-// In the ways of both axes that go together. Requires: each axis has plans of all nodes.
-template <typename Each>
-void Writer::for_each_choice(std::size_t n, const Each& each) const {
-  const auto along = [&](const ProgramPlan* plan, const auto& visit) {
-    if (!plan) return visit(nullptr);
-    for (const auto& choice : plan->nodes[n].choices) visit(&choice);
-  };
-  const auto apart = [](const MeshForm& form) {
-    return !form.data->is_split() || !form.model->is_split() || form.data->layout.dim != form.model->layout.dim;
-  };
-  along(plan_.data.get(), [&](const Choice* data) {
-    along(plan_.model.get(), [&](const Choice* model) {
-      const MeshChoice choice{data, model};
-      const auto& one = data ? *data : *model;
-      for (std::size_t i = 0; i < one.operands.size(); ++i) {
-        if (!apart(choice.operand(i))) return;
-      }
-      for (std::size_t k = 0; k < one.results.size(); ++k) {
-        if (!apart(choice.result(k))) return;
-      }
-      each(choice);
-    });
-  });
-}
-
-void Writer::find_wanted() {
-  const auto want = [&](ir::Ref ref, const MeshForm& form) {
-    auto& forms = wanted(ref);
-    if (std::ranges::find(forms, form) == forms.end()) forms.push_back(form);
-  };
-  for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
-    want(program_.outputs[k],
-         {plan_.data ? &plan_.data->outputs[k] : &kWholeForm, plan_.model ? &plan_.model->outputs[k] : &kWholeForm});
-  }
-  for (std::size_t n = program_.nodes.size(); n-- > 0;) {
-    const auto operands = program_.operands_of(program_.nodes[n]);
-    for_each_choice(n, [&](const MeshChoice& choice) {
-      for (std::size_t i = 0; i < operands.size(); ++i) want(operands[i], choice.operand(i));
-    });
   }
 }
 
@@ -141,9 +86,7 @@ Status Writer::write_numbered(std::size_t n) {
 Result<std::vector<std::shared_ptr<const ir::Program>>> Writer::finish() {
   std::vector<Refs> outputs(static_cast<std::size_t>(members_));
   for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
-    const MeshForm form{plan_.data ? &plan_.data->outputs[k] : &kWholeForm,
-                        plan_.model ? &plan_.model->outputs[k] : &kWholeForm};
-    BURN_TRY(const auto* refs, in_form(program_.outputs[k], form));
+    BURN_TRY(const auto* refs, in_form(program_.outputs[k], form_of_output(plan_, k)));
     for (std::size_t m = 0; m < outputs.size(); ++m) outputs[m].push_back((*refs)[m]);
   }
   return programs_.finish(std::move(outputs), program_.site_files);
@@ -153,7 +96,7 @@ Status Writer::write_node(std::size_t n) {
   const auto& node = program_.nodes[n];
   if (std::holds_alternative<ir::Commit>(node.op)) return write_commit(node);
   Status status;
-  for_each_choice(n, [&](const MeshChoice& choice) {
+  for_each_choice(plan_, n, [&](const MeshChoice& choice) {
     if (status.ok()) status = write_choice(node, choice);
   });
   BURN_RETURN_IF_ERROR(status);
@@ -161,7 +104,7 @@ Status Writer::write_node(std::size_t n) {
     const auto v = node.first_value + k;
     if (values_[v].empty() && !narrowings_.contains(v)) continue;
     BURN_RETURN_IF_ERROR(settle(v));
-    if (!values_wanted_[v].empty()) pending_.push_back(ir::Ref::value(static_cast<std::int32_t>(v)));
+    if (!wanted_.values[v].empty()) pending_.push_back(ir::Ref::value(static_cast<std::int32_t>(v)));
   }
   return {};
 }
@@ -313,7 +256,7 @@ Status Writer::write_commit(const ir::Node& node) {
 
 Status Writer::convert_pending() {
   for (const auto ref : pending_) {
-    for (const auto& form : wanted(ref)) BURN_RETURN_IF_ERROR(in_form(ref, form).status());
+    for (const auto& form : wanted_.of(ref)) BURN_RETURN_IF_ERROR(in_form(ref, form).status());
   }
   pending_.clear();
   return {};

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "compile/partition/member_programs.h"
-#include "compile/partition/sweep.h"
+#include "compile/partition/mesh_choice.h"
+#include "compile/partition/mesh_plan.h"
 
 namespace burn::compile::partition {
 
@@ -29,20 +30,6 @@ struct Conversion {
 // written where it is first read, or the conversion to f32 that follows each gradient in bf16 would end its bucket.
 inline constexpr std::int64_t kFirstBucketBytes = std::int64_t{1} << 20, kBucketBytes = std::int64_t{25} << 20;
 
-// A form along each axis of a mesh, of those that a plan has, or that are there for good.
-struct MeshForm {
-  const Form* data;
-  const Form* model;
-
-  const Form& along(ir::MeshAxis axis) const { return axis == ir::MeshAxis::data ? *data : *model; }
-  MeshForm with(ir::MeshAxis axis, const Form& form) const {
-    return axis == ir::MeshAxis::data ? MeshForm{&form, model} : MeshForm{data, &form};
-  }
-  friend bool operator==(const MeshForm& a, const MeshForm& b) {
-    return (a.data == b.data || *a.data == *b.data) && (a.model == b.model || *a.model == *b.model);
-  }
-};
-
 class Writer {
  public:
   // The plan outlives the writer.
@@ -60,25 +47,11 @@ class Writer {
     MeshForm form;
     Refs refs;
   };
-  // How a node is computed along each axis; null along one that has one member.
-  struct MeshChoice {
-    const Choice* data;
-    const Choice* model;
-
-    const Choice* along(ir::MeshAxis axis) const { return axis == ir::MeshAxis::data ? data : model; }
-    MeshForm operand(std::size_t i) const;
-    MeshForm result(std::size_t k) const;
-    bool is_wide() const { return (data && data->is_wide) || (model && model->is_wide); }
-  };
   struct Step {
     ir::MeshAxis axis;
     const Form* to;
   };
 
-  // In which forms each value is read.
-  void find_wanted();
-  template <typename Each>
-  void for_each_choice(std::size_t n, const Each& each) const;
   bool is_settled(std::size_t value, ir::MeshAxis axis) const;
 
   Status write_numbered(std::size_t n);
@@ -131,17 +104,14 @@ class Writer {
   std::vector<Written>& written(ir::Ref ref) {
     return (ref.is_input() ? inputs_ : values_)[static_cast<std::size_t>(ref.index())];
   }
-  std::vector<MeshForm>& wanted(ir::Ref ref) {
-    return (ref.is_input() ? inputs_wanted_ : values_wanted_)[static_cast<std::size_t>(ref.index())];
-  }
 
   const ir::Program& program_;
   const MeshPlan& plan_;
   const int members_;
   MemberPrograms programs_;
   std::vector<std::vector<Written>> inputs_, values_;
-  std::vector<std::vector<MeshForm>> inputs_wanted_, values_wanted_;  // each form once
-  std::vector<ir::Ref> pending_;                                      // values that are written, but not in all forms
+  const WantedForms wanted_;
+  std::vector<ir::Ref> pending_;  // values that are written, but not in all forms
   // What is written where it is first read, by the value that it gives: nodes, and sums that were made in a wider dtype
   // and have no value of their own in the dtype that is wanted.
   std::map<std::uint32_t, std::size_t> waiting_;

@@ -9,16 +9,10 @@
 namespace burn::compile::partition {
 namespace {
 
-const Form kWholeForm;
-
 // What makes parts smaller comes before what makes them larger.
 int turn_of(const Form& from, const Form& to) {
   if (to.is_split()) return from.is_split() ? 2 : 0;
   return from.is_partial ? 1 : 3;
-}
-
-bool is_apart(const MeshForm& form) {
-  return !form.data->is_split() || !form.model->is_split() || form.data->layout.dim != form.model->layout.dim;
 }
 
 }  // namespace
