@@ -1,12 +1,12 @@
 // Groups over rows: a thread, or the threads of a block, pass over their row once for every stage of the group. On GPUs
 // a thread has vectors of elements, and keeps in registers what several passes look at.
 #include <algorithm>
-#include <map>
 
 #include "compile/codegen/kernel/combine.h"
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/group.h"
 #include "compile/codegen/kernels/group_values.h"
+#include "compile/codegen/kernels/row_elements.h"
 #include "compile/codegen/kernels/rows_on_threads.h"
 #include "compile/codegen/row_layout.h"
 #include "compile/codegen/row_passes.h"
@@ -28,7 +28,8 @@ class RowKernel {
         row_walk_(layout_.rows()),
         inner_walk_(layout_.inner()),
         shape_(RowsOnThreads::choose(emit.target().facts(), layout_.shape(), plan.group().row_size)),
-        values_(emit, plan, shape_.lanes * shape_.rows, is_narrow()) {}
+        values_(emit, plan, shape_.lanes * shape_.rows, is_narrow()),
+        elements_(plan, layout_, shape_, values_) {}
 
   Status emit() {
     auto& writer = values_.writer();
@@ -40,8 +41,9 @@ class RowKernel {
     writer.when(row_ < values_.number(rows_), [&] {
       known_ = values_.scalars();
       base_ = values_.offsets_in(row_walk_, row_);
+      elements_.begin({row_, lane_, row_size_}, base_);
       read_rows();
-      hold();
+      elements_.hold();
       for (int stage = 0; stage <= plan_.last_stage(); ++stage) {
         row_members(stage);
         pass(stage);
@@ -73,20 +75,12 @@ class RowKernel {
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-  // One number for all elements of a row.
-  bool is_of_row(std::size_t k) const {
-    const auto& read = plan_.reads()[k];
-    return read.kind == GroupOperand::Kind::full &&
-           std::ranges::all_of(inner_walk_.strides[at(read.full_index)],
-                               [](std::int64_t stride) { return stride == 0; });
-  }
-
   void read_rows() {
     for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
       const auto& read = plan_.reads()[k];
       if (read.kind == GroupOperand::Kind::row)
         known_.reads[k] = values_.read(k, base_[at(plan_.full_count() + read.row_index)]);
-      else if (is_of_row(k))
+      else if (elements_.is_of_row(k))
         known_.reads[k] = values_.read(k, base_[at(read.full_index)]);
     }
   }
@@ -106,68 +100,6 @@ class RowKernel {
       write();
     else
       values_.writer().when(lane_ == 0, write);
-  }
-
-  // The elements of a read at `offset`, side by side or the same.
-  std::vector<Value> read_elements(std::size_t k, Value offset, int width) {
-    const bool repeats = inner_walk_.strides[at(plan_.reads()[k].full_index)].back() == 0;
-    if (!repeats) return values_.read(k, offset, width);
-    return std::vector<Value>(static_cast<std::size_t>(width), values_.read(k, offset));
-  }
-
-  Offsets offsets_at(Value c) {
-    auto offsets = values_.offsets_in(inner_walk_, c);
-    for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] = base_[k] + offsets[k];
-    return offsets;
-  }
-
-  // The thread's i-th vector begins at an element of the row; one beyond its end is another's once more.
-  Value begin_of(int i) {
-    const Value c = (lane_ + i * shape_.lanes) * shape_.width;
-    return shape_.is_whole ? c : select(c < row_size_, c, 0);
-  }
-
-  // Reads what several passes look at.
-  void hold() {
-    if (shape_.vectors == 0) return;
-    for (int i = 0; i < shape_.vectors; ++i) {
-      const auto offsets = offsets_at(begin_of(i));
-      for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
-        if (!layout_.is_held(k)) continue;
-        const auto elements = read_elements(k, offsets[at(plan_.reads()[k].full_index)], shape_.width);
-        auto& held = held_[k];
-        held.insert(held.end(), elements.begin(), elements.end());
-      }
-    }
-  }
-
-  // The values of elements that `needs` has, at `width` elements of the row from `c` on, beside those of the row. They
-  // are the thread's `vector`-th, or -1.
-  std::vector<KnownValues> elements(const PassNeeds& needs, Value c, int width, int vector) {
-    std::vector<KnownValues> known(static_cast<std::size_t>(width), known_);
-    offsets_ = offsets_at(c);
-    for (const auto k : needs.reads) {
-      if (is_of_row(k)) continue;
-      const auto held = vector < 0 ? held_.end() : held_.find(k);
-      const auto values = held == held_.end()
-                              ? read_elements(k, offsets_[at(plan_.reads()[k].full_index)], width)
-                              : std::vector<Value>(held->second.begin() + std::ptrdiff_t{vector} * width,
-                                                   held->second.begin() + std::ptrdiff_t{vector + 1} * width);
-      for (std::size_t j = 0; j < known.size(); ++j) known[j].reads[k] = values[j];
-    }
-    auto* const before = vector < 0 ? nullptr : &computed_[vector];
-    if (before) before->resize(known.size(), known_);
-    for (std::size_t j = 0; j < known.size(); ++j) {
-      const Value position = row_ * row_size_ + (j == 0 ? c : c + static_cast<std::int64_t>(j));
-      for (const auto& member : plan_.group().members) {
-        if (member.level != Level::full || !needs.members.contains(member.node)) continue;
-        const auto m = values_.member_index(member);
-        const bool is_known = before && (*before)[j].members[m].id >= 0;
-        known[j].members[m] = is_known ? (*before)[j].members[m] : values_.compute(member, position, known[j]);
-        if (before) (*before)[j].members[m] = known[j].members[m];
-      }
-    }
-    return known;
   }
 
   // One number per row that is made of others.
@@ -195,7 +127,7 @@ class RowKernel {
     writer.when(
         index >= 0 && index < plan_.group().row_size,
         [&] {
-          const auto known = elements(needs_of(plan_, operands[0]), to(values_.index_type(), index), 1, -1);
+          const auto known = elements_.at(needs_of(plan_, operands[0]), to(values_.index_type(), index), 1, -1, known_);
           picked.set(values_.of(operands[0], known[0]));
         },
         [&] {
@@ -247,7 +179,7 @@ class RowKernel {
     auto& writer = values_.writer();
     const auto needs = needs_of_pass(plan_, stage);
     const auto vector = [&](Value c, int which) {
-      const auto known = elements(needs, c, shape_.width, which);
+      const auto known = elements_.at(needs, c, shape_.width, which, known_);
       const bool is_inside = which < 0 || shape_.is_whole;
       const Value inside = is_inside ? Value{} : (lane_ + which * shape_.lanes) * shape_.width < row_size_;
       for (const auto& one : known) {
@@ -258,7 +190,7 @@ class RowKernel {
         }
       }
       const auto store = [&] {
-        for (const auto k : stores) values_.write(k, offsets_[at(plan_.writes()[k].full_index)], known);
+        for (const auto k : stores) values_.write(k, elements_.offsets()[at(plan_.writes()[k].full_index)], known);
       };
       if (is_inside)
         store();
@@ -269,7 +201,7 @@ class RowKernel {
       writer.loop(lane_ * shape_.width, row_size_, values_.index(std::int64_t{shape_.lanes} * shape_.width),
                   [&](Value c) { vector(c, -1); });
     }
-    for (int i = 0; i < shape_.vectors; ++i) vector(begin_of(i), i);
+    for (int i = 0; i < shape_.vectors; ++i) vector(elements_.begin_of(i), i);
   }
 
   // What all threads of the row have combined, the same for each: first those of a subgroup, then these.
@@ -298,11 +230,9 @@ class RowKernel {
   const WalkPlan &row_walk_, &inner_walk_;
   const RowsOnThreads shape_;
   GroupValues values_;
-  std::map<std::size_t, std::vector<Value>> held_;    // reads: the thread's elements
-  std::map<int, std::vector<KnownValues>> computed_;  // by vector: members that an earlier pass has computed
-  KnownValues known_;                                 // of the row
-  Offsets base_;                                      // of the row
-  Offsets offsets_;                                   // of the element
+  RowElements elements_;
+  KnownValues known_;  // of the row
+  Offsets base_;       // of the row
   Value row_, lane_, row_size_;
 };
 
