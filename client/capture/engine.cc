@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
-#include <unordered_map>
 
 #include "base/error.h"
 #include "base/settings.h"
@@ -16,25 +14,9 @@ namespace {
 
 std::atomic<std::uint64_t> next_source{1};
 
-bool is_leaf_of_tape(const Value& value) { return value.is_tracked() && value.tape()->is_leaf; }
-
 std::uint64_t kind_of(const Value& value) {
   if (!value.has_value()) return 0;
   return 1 | std::uint64_t{value.is_autodiff()} << 1 | std::uint64_t{is_leaf_of_tape(value)} << 2;
-}
-
-// The same program giving away just these inputs.
-std::shared_ptr<const ir::Program> giving_away(const ir::Program& program, const std::vector<bool>& donated) {
-  ir::ProgramBuilder builder;
-  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
-    builder.add_input(program.inputs[i].type);
-    if (!donated.empty() && donated[i]) builder.donate(static_cast<std::int32_t>(i));
-  }
-  for (const auto& node : program.nodes) {
-    // Its values have the numbers that they had: all nodes are added in their order.
-    (void)value_or_throw(builder.add(node.op, program.operands_of(node), node.site, node.recompute));
-  }
-  return std::make_shared<const ir::Program>(builder.finish(program.outputs));
 }
 
 }  // namespace
@@ -94,7 +76,7 @@ bool CaptureEngine::finds_recording() {
   return found->keeps_its_shape && found->times >= 2 && !always_records_;
 }
 
-std::vector<std::uint64_t> CaptureEngine::scalars_of(const Form& form) {
+std::vector<std::uint64_t> CaptureEngine::scalars_of(const RecordedForm& form) {
   auto scalars = form.scalars;
   for (const auto& given : form.given) {
     const Scalar& number = numbers_[given.number];
@@ -121,7 +103,7 @@ std::vector<std::uint64_t> CaptureEngine::scalars_of(const Form& form) {
 
 void CaptureEngine::replay(const CaptureState& result) {
   auto& recorded = recordings_.front();
-  const Form& form = recorded.form;
+  const RecordedForm& form = recorded.form;
   SmallArray<Storage*, 64> inputs{form.inputs.size()};
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = arguments_[form.inputs[i]]->storage().get();
   const auto program = [&](const std::vector<bool>& donated) {
@@ -135,10 +117,10 @@ void CaptureEngine::replay(const CaptureState& result) {
   };
   const auto outputs = run_captured(*device_, {inputs.span(), recorded.dropped, scalars_of(form), program});
 
-  const auto made = [&](const Source& source) {
-    if (source.from == Source::From::nothing) return Value{};
+  const auto made = [&](const RecordedSource& source) {
+    if (source.from == RecordedSource::From::nothing) return Value{};
     const auto& storage =
-        source.from == Source::From::output ? outputs[source.index] : arguments_[source.index]->storage();
+        source.from == RecordedSource::From::output ? outputs[source.index] : arguments_[source.index]->storage();
     const Value value{storage, source.is_autodiff};
     if (source.same_leaf_as >= 0) {
       const auto earlier = static_cast<std::size_t>(source.same_leaf_as), count = form.lasting.size();
@@ -149,7 +131,7 @@ void CaptureEngine::replay(const CaptureState& result) {
   // All are made before one is assigned: arguments may have changed places.
   for (std::size_t i = 0; i < form.lasting.size(); ++i) {
     const auto& source = form.lasting[i];
-    const bool is_as_before = source.from == Source::From::argument && source.index == first_alias(i);
+    const bool is_as_before = source.from == RecordedSource::From::argument && source.index == first_alias(i);
     if (!is_as_before) changes_.emplace_back(arguments_[i], made(source));
   }
   for (Value* value : passing_.values()) changes_.emplace_back(value, Value{});
@@ -206,38 +188,7 @@ void CaptureEngine::CaptureScope::finish(const CaptureState& lasting, const Capt
   for (std::size_t i = 0; keeps_its_shape && i < lasting.values().size(); ++i) {
     keeps_its_shape = lasting.values()[i]->has_value() == (engine_.ids_[i] != 0);
   }
-  engine_.keep(engine_.form_of(log_, captured, lasting, result), keeps_its_shape);
-}
-
-CaptureEngine::Source CaptureEngine::source_of(const Value& value, const CapturedRun& captured) const {
-  if (!value.has_value()) return {};
-  Source source{Source::From::output, 0, value.is_autodiff(), is_leaf_of_tape(value)};
-  const auto id = value.storage()->id;
-  if (id >= captured.run.first_output && id - captured.run.first_output < captured.program->outputs.size()) {
-    source.index = id - captured.run.first_output;
-    return source;
-  }
-  const auto found = std::ranges::find(ids_, id);
-  if (found == ids_.end()) {
-    throw Error(StatusCode::failed_precondition, "a captured step puts a tensor " + ir::to_string(value.type()) +
-                                                     " from outside into its results; it would never change");
-  }
-  source.from = Source::From::argument;
-  source.index = static_cast<std::size_t>(found - ids_.begin());
-  return source;
-}
-
-std::vector<CaptureEngine::Source> CaptureEngine::sources_of(const std::vector<Value*>& values,
-                                                             const CapturedRun& captured) const {
-  std::vector<Source> sources;
-  std::unordered_map<const TapeNode*, std::size_t> leaves;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    sources.push_back(source_of(*values[i], captured));
-    if (!sources.back().is_leaf) continue;
-    const auto [first, is_first] = leaves.try_emplace(values[i]->tape().get(), i);
-    if (!is_first) sources.back().same_leaf_as = static_cast<std::int64_t>(first->second);
-  }
-  return sources;
+  engine_.keep(form_of(log_, captured, engine_.ids_, lasting, result), keeps_its_shape);
 }
 
 const Value& CaptureEngine::changed(const Value* holder) const {
@@ -245,55 +196,7 @@ const Value& CaptureEngine::changed(const Value* holder) const {
   return found == changes_.end() ? *holder : found->second;
 }
 
-CaptureEngine::Form CaptureEngine::form_of(const CaptureLog& log, const CapturedRun& captured,
-                                           const CaptureState& lasting, const CaptureState& result) const {
-  Form form;
-  form.program = giving_away(*captured.program, {});
-  std::unordered_map<proto::TensorId, std::size_t> argument_of;
-  for (std::size_t i = 0; i < ids_.size(); ++i) argument_of.try_emplace(ids_[i], i);
-  for (const auto id : captured.run.inputs) form.inputs.push_back(argument_of.at(id));
-  auto holders = lasting.values();
-  holders.insert(holders.end(), result.values().begin(), result.values().end());
-  const auto sources = sources_of(holders, captured);
-  const auto middle = sources.begin() + static_cast<std::ptrdiff_t>(lasting.values().size());
-  form.lasting.assign(sources.begin(), middle);
-  form.result.assign(middle, sources.end());
-  form.given = log.given();
-  form.events = log.events();
-  form.scalars = captured.run.scalars;
-  for (const auto& given : form.given) form.scalars[given.slot] = 0;
-  for (const auto& event : form.events) {
-    form.event_numbers.push_back(static_cast<std::int32_t>(log.number_of(event.number)));
-    for (std::size_t k = 0; k < event.count; ++k) form.scalars[event.slot + k] = 0;
-  }
-  return form;
-}
-
-// A tensor's memory may be given away when every Value that holds it is replaced or gone afterwards, and none takes it
-// over.
-std::vector<std::int32_t> CaptureEngine::dropped_of(const Form& form) const {
-  std::vector<std::int32_t> by_alias(arguments_.size());
-  const auto taken_over = [&](const Source& source) {
-    if (source.from == Source::From::argument) by_alias[first_alias(source.index)] = -1;
-  };
-  for (std::size_t i = 0; i < arguments_.size(); ++i) {
-    auto& dropped = by_alias[first_alias(i)];
-    const bool lasts = i < form.lasting.size();
-    const bool stays =
-        lasts && form.lasting[i].from == Source::From::argument && form.lasting[i].index == first_alias(i);
-    if (!stays && dropped >= 0) dropped += 1;
-    if (lasts && !stays) taken_over(form.lasting[i]);
-  }
-  for (const auto& source : form.result) taken_over(source);
-  std::vector<std::int32_t> dropped;
-  for (const auto argument : form.inputs) {
-    const auto count = by_alias[first_alias(argument)];
-    dropped.push_back(count == 0 ? -1 : count);
-  }
-  return dropped;
-}
-
-void CaptureEngine::keep(Form form, bool keeps_its_shape) {
+void CaptureEngine::keep(RecordedForm form, bool keeps_its_shape) {
   if (!recordings_.empty() && recordings_.front().words == words_ && recordings_.front().types == types_) {
     auto& known = recordings_.front();
     if (const auto difference = known.form.difference(form); !difference.empty()) {
@@ -305,7 +208,7 @@ void CaptureEngine::keep(Form form, bool keeps_its_shape) {
     known.times += 1;
     return;
   }
-  auto dropped = dropped_of(form);
+  auto dropped = dropped_of(form, aliases_);
   auto kept = lasting_.kept();
   kept.insert(kept.end(), passing_.kept().begin(), passing_.kept().end());
   recordings_.push_front(

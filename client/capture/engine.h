@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "client/capture/recorded_form.h"
 #include "client/capture/state.h"
 
 namespace burn::client {
@@ -49,30 +50,11 @@ class CaptureEngine {
   std::size_t replayed() const { return replayed_; }
 
  private:
-  // Where a tensor comes from after a call, and how the Value that holds it is made.
-  struct Source {
-    enum class From { nothing, argument, output } from = From::nothing;
-    std::size_t index = 0;
-    bool is_autodiff = false, is_leaf = false;
-    std::int64_t same_leaf_as = -1;  // an earlier one of the lasting and the result's: a parameter at several places
-    friend bool operator==(const Source&, const Source&) = default;
-  };
-  // What was recorded, free of the numbers and tensors of the call.
-  struct Form {
-    std::shared_ptr<const ir::Program> program;  // gives nothing away
-    std::vector<std::size_t> inputs;             // arguments' tensors
-    std::vector<Source> lasting, result;
-    std::vector<CaptureLog::Given> given;
-    std::vector<CaptureLog::Event> events;
-    std::vector<std::int64_t> event_numbers;          // which of the call's numbers an event takes; -1: its own
-    std::vector<std::uint64_t> scalars;               // those given with a call are 0
-    std::string difference(const Form& later) const;  // empty: none
-  };
   struct Recorded {
     std::vector<std::uint64_t> words;  // the arguments' own, what their tensors are besides types, which are the same
     std::vector<ir::TensorType> types;
     std::vector<std::shared_ptr<const void>> kept;
-    Form form;
+    RecordedForm form;
     bool keeps_its_shape = false;       // a call leaves the arguments in the shape that it found them in
     int times = 0;                      // it was recorded with the same outcome
     std::vector<std::int32_t> dropped;  // for each input, as in CapturedCall
@@ -83,14 +65,9 @@ class CaptureEngine {
   void sign();
   bool has_types(const std::vector<ir::TensorType>& types) const;
   std::size_t first_alias(std::size_t argument) const { return static_cast<std::size_t>(aliases_[argument]); }
-  Source source_of(const Value& value, const CapturedRun& captured) const;
-  std::vector<Source> sources_of(const std::vector<Value*>& values, const CapturedRun& captured) const;
   const Value& changed(const Value* holder) const;  // what a replay has for a Value, so far
-  Form form_of(const CaptureLog& log, const CapturedRun& captured, const CaptureState& lasting,
-               const CaptureState& result) const;
-  std::vector<std::int32_t> dropped_of(const Form& form) const;
-  void keep(Form form, bool keeps_its_shape);
-  std::vector<std::uint64_t> scalars_of(const Form& form);
+  void keep(RecordedForm form, bool keeps_its_shape);
+  std::vector<std::uint64_t> scalars_of(const RecordedForm& form);
 
   const std::shared_ptr<DeviceState> device_;
   const bool always_records_;       // BURN_CAPTURE=check: every call is recorded and compared, none replayed

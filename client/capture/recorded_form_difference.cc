@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "client/capture/engine.h"
+#include "client/capture/recorded_form.h"
 
 namespace burn::client {
 namespace {
@@ -34,7 +34,7 @@ std::string scalar_difference(const ir::Program& program, std::size_t slot, std:
 
 }  // namespace
 
-std::string CaptureEngine::Form::difference(const Form& later) const {
+std::string RecordedForm::difference(const RecordedForm& later) const {
   if (!(program->hash == later.program->hash) || inputs != later.inputs) return "other operations";
   if (lasting != later.lasting || result != later.result) return "results in other places";
   const auto same_event = [](const CaptureLog::Event& a, const CaptureLog::Event& b) {
