@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <string>
 
 #include "base/error.h"
@@ -17,14 +16,6 @@ namespace burn::optim {
 namespace {
 
 using client::Value;
-
-constexpr const char* kKindKey = "average";
-constexpr const char* kStepsKey = "steps";
-constexpr const char* kUpdatesKey = "updates";
-
-bool wants_average(const Slot& slot) {
-  return ir::is_floating(slot.value.dtype()) && (slot.role == Slot::Role::state || slot.wants_grad());
-}
 
 // The two numbers of an update as scalars, made once for each device and dtype.
 class UpdateNumbers {
@@ -88,21 +79,6 @@ void for_each_slot_or_empty(const nn::ModuleWalk& module, const std::function<vo
 [[noreturn]] void reject(const std::string& what) {
   throw Error(StatusCode::invalid_argument, "the average of a module: " + what);
 }
-[[noreturn]] void reject_record(const std::string& what) {
-  throw Error(StatusCode::invalid_argument, "load_record: " + what);
-}
-
-std::int64_t count_in(const Record& record, const char* key) {
-  const auto found = record.metadata().find(key);
-  std::int64_t count = -1;
-  if (found != record.metadata().end()) {
-    const auto& text = found->second;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error != std::errc{} || end != text.data() + text.size()) count = -1;
-  }
-  if (count < 0) reject_record(std::string{"the record of an average has no count of "} + key);
-  return count;
-}
 
 }  // namespace
 
@@ -151,13 +127,13 @@ void ModuleAverage::update(const nn::ModuleWalk& module, const client::Site& sit
   const Autocast pause{ir::DType::f32};
   const auto of_update = captured_numbers(0, 0);
   UpdateNumbers numbers{*this, of_update};
-  std::vector<Entry> next;
+  std::vector<detail::AveragedTensor> next;
   next.reserve(entries_.size());
   nn::for_each_place(module, [&](Slot& slot, bool is_first) {
     if (!is_first) return;
-    Entry entry = next.size() < entries_.size() ? entries_[next.size()] : Entry{slot.id, {}, {}};
+    auto entry = next.size() < entries_.size() ? entries_[next.size()] : detail::AveragedTensor{slot.id, {}, {}};
     entry.dtype = slot.value.dtype();
-    if (wants_average(slot) || entry.mean.has_value()) {
+    if (detail::wants_average(slot) || entry.mean.has_value()) {
       const Value weights = client::to_compute_dtype(slot.value.inner(), site);
       const auto& [kept, added] = numbers.of(weights);
       const Value before = entry.mean.has_value() ? nn::on_device(entry.mean, Device{weights.device()})
@@ -177,7 +153,7 @@ void ModuleAverage::check_fits(const nn::ModuleWalk& module) const {
   if (entries_.empty()) return;
   std::size_t count = 0;
   bool fits = true;
-  const auto is_same = [](const Entry& entry, const Slot& slot) {
+  const auto is_same = [](const detail::AveragedTensor& entry, const Slot& slot) {
     return entry.id == slot.id && (!entry.mean.has_value() || entry.mean.shape() == slot.value.shape());
   };
   nn::for_each_place(module, [&](Slot& slot, bool is_first) {
@@ -249,67 +225,14 @@ void ModuleAverage::list_captured(client::CaptureState& state) {
 
 Record ModuleAverage::to_record(const nn::ModuleWalk& module) const {
   check_fits(module);
-  Record record;
-  record.metadata()[kKindKey] = ema_ ? "ema" : "swa";
-  record.metadata()[kStepsKey] = std::to_string(steps_);
-  record.metadata()[kUpdatesKey] = std::to_string(updates_);
-  if (updates_ == 0) return record;
-  std::vector<std::pair<std::string, const client::Value*>> means;
-  means.reserve(entries_.size());
-  std::size_t k = 0, bytes = 0;
-  nn::for_each_slot(module, [&](const std::string& path, Slot&) {
-    const auto& mean = entries_[k++].mean;
-    if (!mean.has_value()) return;
-    means.emplace_back(path, &mean);
-    bytes += mean.type().num_bytes();
-  });
-  if (bytes > Record::kStagingBytes) {  // then a file of them is written without having all of them here
-    std::vector<Record::Source> sources;
-    sources.reserve(means.size());
-    for (const auto& [path, mean] : means) sources.push_back(nn::source_of(path, *mean));
-    record.insert_sources(std::move(sources));
-  } else {
-    std::vector<Record::Read> reads;
-    reads.reserve(means.size());
-    for (const auto& [path, mean] : means) reads.emplace_back(path, client::to_data_async(*mean));
-    record.insert_reads(std::move(reads));
-  }
-  return record;
+  return detail::record_of_average(ema_ ? "ema" : "swa", {steps_, updates_}, entries_, module);
 }
 
 void ModuleAverage::load_record(const nn::ModuleWalk& module, const Record& record) {
-  const auto kind = record.metadata().find(kKindKey);
-  const std::string of_record = kind == record.metadata().end() ? "no average" : kind->second,
-                    own = ema_ ? "ema" : "swa";
-  if (of_record != own) reject_record("the record is of " + of_record + ", this average is " + own);
-  const auto steps = count_in(record, kStepsKey), updates = count_in(record, kUpdatesKey);
-  std::vector<Entry> entries;
-  std::size_t used = 0;
-  nn::for_each_slot_with_paths(module, [&](const std::vector<std::string>& paths, Slot& slot) {
-    Entry entry{slot.id, {}, slot.value.dtype()};
-    const auto path = std::ranges::find_if(paths, [&](const std::string& p) { return record.contains(p); });
-    if (path != paths.end()) {
-      const auto& data = record.get(*path);
-      if (data.shape() != slot.value.shape() || !ir::is_floating(data.dtype())) {
-        reject_record(*path + " is " + ir::to_string(data.type()) + " in the record of the average, but " +
-                      ir::to_string(slot.value.type()) + " in the module");
-      }
-      const auto wide = data.convert_dtype(ir::compute_dtype(slot.value.dtype()));
-      entry.mean = client::upload(client::Place{slot.value.device()}, wide.host_tensor());
-      used += 1;
-    } else if (updates > 0 && wants_average(slot)) {
-      reject_record("the record of the average has no tensor " + paths.front() + ", " +
-                    ir::to_string(slot.value.type()));
-    }
-    entries.push_back(std::move(entry));
-  });
-  if (used != record.size()) {
-    reject_record(std::to_string(record.size() - used) + " of the " + std::to_string(record.size()) +
-                  " tensors of the average have no place in this module");
-  }
-  steps_ = steps;
-  updates_ = updates;
-  entries_ = updates > 0 ? std::move(entries) : std::vector<Entry>{};
+  auto [counts, entries] = detail::average_of_record(record, ema_ ? "ema" : "swa", module);
+  steps_ = counts.steps;
+  updates_ = counts.updates;
+  entries_ = std::move(entries);
 }
 
 }  // namespace burn::optim

@@ -18,6 +18,7 @@
 #include "nn/module/config.h"
 #include "nn/module/module.h"
 #include "store/record.h"
+#include "train/optim/average_record.h"
 
 namespace burn::optim {
 
@@ -87,13 +88,6 @@ class ModuleAverage : private client::CaptureHost {
   friend void capture_fields(client::CaptureState& state, ModuleAverage& average) { average.list_captured(state); }
 
  private:
-  // A tensor of the module, in the order in which a walk first meets them.
-  struct Entry {
-    ParamId id;
-    client::Value mean;  // empty: not averaged
-    ir::DType dtype;     // of the weights
-  };
-
   bool is_due() const;  // whether the step that is counted next makes an update
   double kept() const;  // what part of the average the next update keeps
   void list_captured(client::CaptureState& state);
@@ -104,7 +98,7 @@ class ModuleAverage : private client::CaptureHost {
   std::optional<Ema> ema_{};  // one of the two
   std::optional<Swa> swa_{};
   std::int64_t steps_ = 0, updates_ = 0;
-  std::vector<Entry> entries_;  // none before the first update
+  std::vector<detail::AveragedTensor> entries_;  // none before the first update
 };
 
 // The average of modules of one type. A value; one thread at a time. An argument of captured steps, by reference.
