@@ -6,7 +6,7 @@
 
 #include "backends/cuda/device/device.h"
 #include "backends/cuda/driver/nvrtc.h"
-#include "backends/cuda/libraries/cublas.h"
+#include "backends/cuda/libraries/cublas_api.h"
 #include "backends/cuda/libraries/cudnn_api.h"
 #include "backends/cuda/libraries/cufft.h"
 #include "backends/cuda/libraries/cusolver.h"
