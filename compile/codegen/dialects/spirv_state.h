@@ -29,6 +29,11 @@ struct SpirvState {
           module.make(Op::ShiftRightLogical, module.type(ir::DType::u64), {word, module.constant(ir::DType::u64, 32)});
     return module.make(Op::UConvert, module.type(ir::DType::u32), {word});
   }
+  // The same bits as another type; whole numbers of one size have one type in SPIR-V.
+  Id same_bits(ir::DType to, ir::DType from, Id value) {
+    if (!ir::is_floating(to) && !ir::is_floating(from)) return value;
+    return module.make(Op::Bitcast, module.type(to), {value});
+  }
   Id u32(std::uint32_t number) { return module.constant(ir::DType::u32, number); }
 };
 
