@@ -1,18 +1,15 @@
 #include "store/record.h"
 
-#include <algorithm>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/time_of_day.h"
-#include "client/tensor/functions.h"
 #include "store/file.h"
-#include "store/pieces.h"
+#include "store/record_file.h"
 #include "store/safetensors.h"
 
 namespace burn {
@@ -20,129 +17,9 @@ namespace {
 
 constexpr std::string_view kReservedName = "__metadata__";
 
-// A tensor that is here, or one that is to be read.
-struct Entry {
-  std::string_view name;
-  ir::TensorType type;
-  const TensorData* data = nullptr;
-  const Record::Source* source = nullptr;
-};
-
-// The order in the file: the largest elements first, so that every tensor is aligned for its type where the data start
-// aligned.
-void sort(std::vector<Entry>& entries) {
-  std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
-    const auto a_size = ir::size_of(a.type.dtype), b_size = ir::size_of(b.type.dtype);
-    return a_size != b_size ? a_size > b_size : a.name < b.name;
-  });
-}
-
-std::vector<Entry> entries_of(const Record::Tensors& tensors) {
-  std::vector<Entry> entries;
-  for (const auto& [name, data] : tensors) entries.push_back({name, data.type(), &data});
-  sort(entries);
-  return entries;
-}
-
-// What stands before the tensors.
-std::string header_of(const std::vector<Entry>& entries, const Record::Metadata& metadata) {
-  store::SafetensorsHeader layout{.metadata = metadata};
-  std::uint64_t place = 0;
-  for (const auto& entry : entries) {
-    const std::uint64_t end = place + entry.type.num_bytes();
-    layout.tensors.push_back({std::string{entry.name}, entry.type, place, end});
-    place = end;
-  }
-  return store::format_safetensors(layout);
-}
-
 void check_name(std::string_view name) {
   if (name != kReservedName) return;
   throw Error(StatusCode::invalid_argument, fmt::format("record: a tensor cannot be called {}", kReservedName));
-}
-
-TensorData wait_for(std::string_view name, std::future<TensorData> data) {
-  try {
-    return client::wait_for(std::move(data));
-  } catch (const Error& error) {
-    throw Error(error.status().with_context(
-        fmt::format("record: tensor {} could not be read at {}", store::quoted(name), time_of_day())));
-  }
-}
-
-// What is asked for at a time: a tensor, or a piece of it.
-struct Asked {
-  std::size_t bytes = 0;
-  std::future<TensorData> data;
-};
-
-// Asks for the tensors of `entries` that are elsewhere, in their order.
-class Asking {
- public:
-  explicit Asking(const std::vector<Entry>& entries) : entries_(entries) {}
-
-  // The next one; those behind it are asked for ahead, as far as kStagingBytes go.
-  Asked next() {
-    while (entry_ < entries_.size()) {
-      const auto& entry = entries_[entry_];
-      const auto pieces = pieces_of(entry);
-      if (piece_ == pieces) {
-        ++entry_;
-        piece_ = 0;
-        continue;
-      }
-      const auto bytes = (entry.type.num_bytes() + pieces - 1) / std::max<std::size_t>(pieces, 1);
-      if (!asked_.empty() && bytes_ + bytes > Record::kStagingBytes) break;
-      const auto* in_pieces = entry.source->read.target<store::ReadInPieces>();
-      asked_.push_back({bytes, in_pieces != nullptr ? in_pieces->piece(piece_) : entry.source->read()});
-      bytes_ += bytes;
-      ++piece_;
-    }
-    auto first = std::move(asked_.front());
-    asked_.pop_front();
-    bytes_ -= first.bytes;
-    return first;
-  }
-
-  static std::size_t pieces_of(const Entry& entry) {
-    if (entry.source == nullptr) return 0;
-    const auto* in_pieces = entry.source->read.target<store::ReadInPieces>();
-    return in_pieces != nullptr ? in_pieces->count : 1;
-  }
-
- private:
-  const std::vector<Entry>& entries_;
-  std::size_t entry_ = 0, piece_ = 0;  // that is to be asked for next
-  std::deque<Asked> asked_;
-  std::size_t bytes_ = 0;  // of these
-};
-
-// Writes the tensors in their order.
-void write(store::NewFile& file, const std::vector<Entry>& entries) {
-  Asking asking{entries};
-  for (const auto& entry : entries) {
-    if (entry.source == nullptr) {
-      file.write(entry.data->as_bytes());
-      continue;
-    }
-    const auto pieces = Asking::pieces_of(entry);
-    std::size_t bytes = 0;
-    for (std::size_t k = 0; k < pieces; ++k) {
-      const auto numbers = wait_for(entry.name, asking.next().data);
-      bytes += numbers.type().num_bytes();
-      const bool fits = pieces == 1
-                            ? numbers.type() == entry.type
-                            : numbers.dtype() == entry.type.dtype &&
-                                  (k + 1 < pieces ? bytes < entry.type.num_bytes() : bytes == entry.type.num_bytes());
-      if (!fits) {
-        throw Error(StatusCode::internal, fmt::format("record: tensor {} was to be {}, and {} came as {}",
-                                                      store::quoted(entry.name), ir::to_string(entry.type),
-                                                      pieces == 1 ? "it" : fmt::format("piece {} of {}", k + 1, pieces),
-                                                      ir::to_string(numbers.type())));
-      }
-      file.write(numbers.as_bytes());
-    }
-  }
 }
 
 }  // namespace
@@ -165,14 +42,7 @@ class Record::Awaited {
   void save(const std::filesystem::path& path, const Metadata& metadata) {
     const std::lock_guard lock(mutex_);
     take_reads();
-    auto entries = entries_of(tensors_);
-    for (const auto& source : sources_) entries.push_back({source.name, source.type, nullptr, &source});
-    sort(entries);
-    store::NewFile file{path};
-    const auto header = header_of(entries, metadata);
-    file.write(std::as_bytes(std::span(header)));
-    write(file, entries);
-    file.finish();
+    store::write_record(path, store::entries_of(tensors_, sources_), metadata);
   }
 
  private:
@@ -180,7 +50,7 @@ class Record::Awaited {
     if (failure_) std::rethrow_exception(failure_);
     try {
       for (auto& [name, data] : reads_) {
-        auto numbers = wait_for(name, std::move(data));
+        auto numbers = store::wait_for(name, std::move(data));
         tensors_.insert_or_assign(std::move(name), std::move(numbers));
       }
     } catch (...) {
@@ -258,19 +128,14 @@ std::vector<std::string> Record::names() const {
 
 void Record::save(const std::filesystem::path& path) const {
   if (awaited_) return awaited_->save(path, metadata_);
-  const auto entries = entries_of(tensors_);
-  store::NewFile file{path};
-  const auto header = header_of(entries, metadata_);
-  file.write(std::as_bytes(std::span(header)));
-  write(file, entries);
-  file.finish();
+  store::write_record(path, store::entries_of(tensors_), metadata_);
 }
 
 Record Record::load(const std::filesystem::path& path) { return from_bytes(store::read_file(path), path.native()); }
 
 SharedBytes Record::to_bytes() const {
-  const auto entries = entries_of(tensors());
-  const auto header = header_of(entries, metadata_);
+  const auto entries = store::entries_of(tensors());
+  const auto header = store::header_of(entries, metadata_);
   std::size_t size = header.size();
   for (const auto& entry : entries) size += entry.type.num_bytes();
   std::vector<std::byte> bytes;
