@@ -1,7 +1,6 @@
 // Exponentials, logarithms, powers and what is made of them.
 #include "compile/codegen/kernel/functions.h"
 
-#include <limits>
 #include <vector>
 
 #include "compile/codegen/kernel/convert.h"
@@ -9,8 +8,6 @@
 
 namespace burn::compile::kernel {
 namespace {
-
-bool is_f32(Value x) { return x.type == ir::DType::f32; }
 
 // 1/first!, 1/(first + 1)!, ...
 std::vector<double> inverse_factorials(int first, int count) {
@@ -24,12 +21,6 @@ std::vector<double> inverse_factorials(int first, int count) {
   return all;
 }
 
-Value series(Value x, const std::vector<double>& coefficients) {
-  Value sum = x.like(coefficients.back());
-  for (auto c = coefficients.rbegin() + 1; c != coefficients.rend(); ++c) sum = fused_multiply_add(sum, x, x.like(*c));
-  return sum;
-}
-
 // ln(2) in two parts, the first with so few bits that a whole multiple of it is exact (Cody and Waite).
 double ln2_high(Value x) { return is_f32(x) ? 0x1.62e4p-1 : 0x1.62e42feep-1; }
 double ln2_low(Value x) { return is_f32(x) ? 0x1.7f7d1cp-20 : 0x1.a39ef35793c76p-33; }
@@ -41,7 +32,7 @@ struct Exponential {
 Exponential exponential(Value x) {
   const Value n = rint(x * 1.4426950408889634);
   const Value r = fused_multiply_add(-n, x.like(ln2_low(x)), fused_multiply_add(-n, x.like(ln2_high(x)), x));
-  const Value fraction = fused_multiply_add(r * r, series(r, inverse_factorials(2, is_f32(x) ? 6 : 12)), r) + 1.0F;
+  const Value fraction = fused_multiply_add(r * r, polynomial(r, inverse_factorials(2, is_f32(x) ? 6 : 12)), r) + 1.0F;
   return {fraction, to(format_of(x.type).whole, n)};
 }
 
@@ -52,8 +43,7 @@ Value bounded(Value x) {
 }
 
 // e^x by the device's own power of two of f32, about 1: 2^n beside it is made from the bits of a sum whose last place
-// is
-// 1. What lies beyond the exponents of normal numbers stays in the device's argument.
+// counts ones. What lies beyond the exponents of normal numbers stays in the device's argument.
 Value exp_by_exp2(Value x) {
   constexpr double kLog2EHigh = 0x1.715476p0, kLog2ELow = 0x1.4ae0bf85ddf44p-26;
   constexpr double kLastPlaceIsOne = 0x1.8p23 + 127;
@@ -95,50 +85,11 @@ Value log_of_positive(Value x) {
   const Value f = m - 1.0F, s = f / (f + 2.0F), z = s * s, half = f * f * 0.5F;
   std::vector<double> odd;
   for (int i = 3; i < (is_f32(x) ? 11 : 25); i += 2) odd.push_back(2.0 / i);
-  const Value rest = z * series(z, odd);
+  const Value rest = z * polynomial(z, odd);
   return n * ln2_high(x) - ((half - (s * (half + rest) + n * ln2_low(x))) - f);
 }
 
 }  // namespace
-
-FloatFormat format_of(ir::DType type) {
-  if (type == ir::DType::f32) return {ir::DType::u32, ir::DType::i32, 23, 127};
-  return {ir::DType::u64, ir::DType::i64, 52, 1023};
-}
-
-Value infinity(Value like) { return like.like(std::numeric_limits<double>::infinity()); }
-Value not_a_number(Value like) { return like.like(std::numeric_limits<double>::quiet_NaN()); }
-
-Value with_sign_of(Value sign, Value magnitude) {
-  const auto bits = format_of(sign.type).bits;
-  const Value of = bits_as(bits, sign);
-  const Value mask = of.number(1) << (bits_of(bits) - 1);
-  return bits_as(sign.type, bits_as(bits, magnitude) | (of & mask));
-}
-
-Value polynomial(Value x, std::initializer_list<double> coefficients) { return series(x, coefficients); }
-
-Pair exact_sum(Value a, Value b) {
-  const Value sum = a + b, second = sum - a;
-  return {sum, (a - (sum - second)) + (b - second)};
-}
-
-Pair exact_product(Value a, Value b) {
-  const auto split = [](Value x) {
-    const Value far = x * (is_f32(x) ? 0x1001p0 : 0x8000001p0), high = far - (far - x);
-    return Pair{high, x - high};
-  };
-  const auto x = split(a), y = split(b);
-  const Value product = a * b;
-  return {product, ((x.high * y.high - product) + x.high * y.low + x.low * y.high) + x.low * y.low};
-}
-
-Value times_power_of_two(Value x, Value power) {
-  const auto format = format_of(x.type);
-  const auto factor = [&](Value e) { return bits_as(x.type, (e + format.bias) << format.mantissa); };
-  const Value half = power >> 1;
-  return x * factor(half) * factor(power - half);
-}
 
 Value sqrt(Value x) { return select(x < 0.0F, not_a_number(x), unary(Code::sqrt, x)); }
 
@@ -151,7 +102,7 @@ Value exp(Value x) {
 // Of small x a series without its 1; of others nothing is lost by taking it away.
 Value expm1(Value x) {
   if (const auto own = call_own(Function::expm1, x)) return *own;
-  const Value small = x * x * series(x, inverse_factorials(2, is_f32(x) ? 8 : 15)) + x;
+  const Value small = x * x * polynomial(x, inverse_factorials(2, is_f32(x) ? 8 : 15)) + x;
   const Value large = exp(x) - 1.0F;
   const Value is_small = fabs(x) < 0.5F;
   return select(is_small, select(x == 0.0F, x, small), large);  // -0 stays
@@ -242,7 +193,7 @@ Value erf(Value x) {
   std::vector<double> alternating;  // 1, -1/(1! 3), 1/(2! 5), ...
   for (int n = 0; const auto inverse : inverse_factorials(0, 20))
     alternating.push_back((n % 2 == 0 ? inverse : -inverse) / (2 * n + 1)), ++n;
-  const auto result = writer.variable(a * series(a * a, alternating) * 1.1283791670955126);
+  const auto result = writer.variable(a * polynomial(a * a, alternating) * 1.1283791670955126);
   writer.when(a > 1.0F, [&] {
     constexpr int kTerms = 180;  // leave less than 2^-54 of the result at 1, and less further out
     const auto divisor = writer.variable(a);
@@ -271,7 +222,7 @@ Pair log_pair(Value x) {
   third.low = third.low + cube.low * (2.0 / 3) + cube.high * rounded_off;
   std::vector<double> odd;
   for (int i = 5; i < (is_f32(x) ? 15 : 25); i += 2) odd.push_back(2.0 / i);
-  const Value rest = square.high * square.high * s * series(square.high, odd);
+  const Value rest = square.high * square.high * s * polynomial(square.high, odd);
   const auto first = exact_sum(n * ln2_high(x), s * 2.0F), second = exact_sum(first.high, third.high);
   const Value low = ((first.low + second.low) + (n * ln2_low(x) + s_low * 2.0F)) + (third.low + rest);
   return exact_sum(second.high, low);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <vector>
 
 #include "compile/codegen/kernel/value.h"
 
@@ -50,11 +51,13 @@ struct FloatFormat {
   int bias;         // of the exponent
 };
 FloatFormat format_of(ir::DType type);
+inline bool is_f32(Value x) { return x.type == ir::DType::f32; }
 
 Value infinity(Value like);
 Value not_a_number(Value like);
 Value with_sign_of(Value sign, Value magnitude);                        // magnitude is not negative
 Value polynomial(Value x, std::initializer_list<double> coefficients);  // c[0] + c[1] x + ...
+Value polynomial(Value x, const std::vector<double>& coefficients);     // the same
 // A number as the sum of two, the second far below the first: some 40 bits of f32, 100 of f64.
 struct Pair {
   Value high, low;

@@ -10,8 +10,6 @@
 namespace burn::compile::kernel {
 namespace {
 
-bool is_f32(Value x) { return x.type == ir::DType::f32; }
-
 // x = quarter pi / 2 + rest + low, |rest| <= pi / 4; of the quarter its last two bits count, `low` is what rounding
 // took from the rest.
 struct Turned {
