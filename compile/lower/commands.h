@@ -13,7 +13,8 @@
 
 namespace burn::compile {
 
-// What it takes to launch a kernel together with others of its kind (merge.h). Not kept after a program is lowered.
+// What it takes to launch a kernel together with others of its kind (batch_launches.h). Not kept after a program is
+// lowered.
 struct MergeableLaunch {
   std::shared_ptr<const BlockKernel> kernel;
   std::vector<Argument> arguments;
