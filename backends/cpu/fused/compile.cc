@@ -1,8 +1,6 @@
 #include <algorithm>
 
 #include "backends/cpu/fused/tile_code.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/simd/isa.h"
 #include "backends/cpu/simd/stream.h"
 #include "compile/plan/guards.h"
 #include "ir/random_box.h"
@@ -11,17 +9,6 @@ namespace burn::backends::cpu {
 namespace {
 
 using Kind = TileInstruction::Kind;
-
-// Of scratch and results. A good part of the first-level cache stays free, for what the processor fetches ahead while
-// a tile is computed: larger tiles make memory and arithmetic take turns. With wider vectors the calls are what counts.
-constexpr std::int64_t kTileBytes = std::int64_t{6} << 10, kWideTileBytes = std::int64_t{16} << 10;
-// Long rows: several, so that what is computed once for each of them (a mean, a logarithm) is computed side by side,
-// and no row waits for its number.
-constexpr std::int64_t kRowTileBytes = std::int64_t{48} << 10, kMaxLongRows = 32;
-// Sums over that many columns want several rows at a time, which are added as they are before they are added to totals,
-// which are wider.
-constexpr std::int64_t kManyColumns = 128, kMaxSummedRows = 64;
-constexpr std::int64_t kSmallestTile = 256, kLargestTile = 4096;  // elements
 
 bool is_costly(ir::PointwiseFn fn) {
   return ir::row(fn).kind == ir::PointwiseClass::floating && fn != ir::PointwiseFn::recip &&
@@ -48,8 +35,8 @@ class Compiler {
     code_.is_large = static_cast<std::size_t>(code_.elements * array_bytes()) > streamed_from_bytes();
     if (code_.is_large) choose_streamed_results();
     place(code_, step_.reads.size(), step_.results.size());
-    choose_tile();
-    choose_parts();
+    code_.cost = std::max<std::int64_t>(1, cost_ / 2);
+    choose_tile(code_);
     number_members();
     return std::move(code_);
   }
@@ -206,13 +193,6 @@ class Compiler {
     }
   }
 
-  // As many as keep threads busy, few enough to merge at the end for next to nothing.
-  void choose_parts() {
-    constexpr std::int64_t kMaxParts = 64;
-    const auto worth = code_.elements * code_.cost / (2 * kGrain);
-    code_.parts = std::min(std::clamp<std::int64_t>(worth, 1, kMaxParts), code_.tiles());
-  }
-
   // In arrays, per element of the domain.
   std::int64_t array_bytes() const {
     std::int64_t bytes = 0;
@@ -234,57 +214,6 @@ class Compiler {
                                        reader.operands + reader.arity;
                               });
     }
-  }
-
-  void choose_tile() {
-    code_.cost = std::max<std::int64_t>(1, cost_ / 2);
-    auto bytes = code_.full_bytes;  // per element
-    std::int64_t read_bytes = 0, most_read = 0;
-    for (const auto& v : code_.values) {
-      const auto size = static_cast<std::int64_t>(ir::size_of(v.stored));
-      if (v.result >= 0 && v.extent == Extent::full) bytes += size;
-      if (v.scratch >= 0 && v.read >= 0) read_bytes += static_cast<std::int64_t>(ir::size_of(v.held));
-      if (v.read >= 0 && v.extent == Extent::full) most_read = std::max(most_read, size);
-    }
-    if (code_.has_long_rows()) {
-      // Reads are where they are, and all but one of them often the same for all rows.
-      bytes = std::max<std::int64_t>(bytes - read_bytes, 0) + most_read;
-      const auto most = kRowTileBytes / std::max<std::int64_t>(bytes * code_.row_size, 1);
-      code_.tile = even_rows(std::clamp<std::int64_t>(most, 1, kMaxLongRows)) * code_.row_size;
-      return;
-    }
-    if (const auto columns = most_columns(); columns > kManyColumns && !code_.has_rows()) {
-      const auto rows = kRowTileBytes / std::max<std::int64_t>(bytes * columns, 1);
-      code_.tile = std::clamp<std::int64_t>(rows, 1, kMaxSummedRows) * columns;
-      return;
-    }
-    // Sums over tiles are the same on every machine.
-    const auto room = runs_v4() && code_.sums.empty() ? kWideTileBytes : kTileBytes;
-    code_.tile = std::clamp(room / std::max<std::int64_t>(bytes, 1), kSmallestTile, kLargestTile) / 64 * 64;
-    if (code_.has_rows()) code_.tile = std::max<std::int64_t>(1, code_.tile / code_.row_size) * code_.row_size;
-  }
-
-  std::int64_t most_columns() const {
-    std::int64_t most = 0;
-    for (const auto& sum : code_.sums) most = std::max(most, sum.numbers);
-    return most;
-  }
-
-  // Rows of a tile, at most so many, of which all threads get about as many: what counts is the thread with most, a
-  // tile being worth a row by itself. Not less than half of the most, nor so many that a thread has less than four
-  // tiles.
-  std::int64_t even_rows(std::int64_t most) const {
-    const std::int64_t threads = thread_count(), rows = code_.elements / code_.row_size;
-    most = std::clamp<std::int64_t>(rows / (4 * threads), 1, most);
-    const auto time = [&](std::int64_t at_once) {
-      const auto tiles = (rows + at_once - 1) / at_once;
-      return (tiles + threads - 1) / threads * (at_once + 1);
-    };
-    auto best = most;
-    for (auto r = most - 1; r >= std::max<std::int64_t>(most / 2, 1); --r) {
-      if (time(r) < time(best)) best = r;
-    }
-    return best;
   }
 
   const ir::Program& program_;

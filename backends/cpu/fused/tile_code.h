@@ -127,6 +127,10 @@ void improve(TileCode& code, const ir::Program& program);
 // whether it is large and which results stream themselves.
 void place(TileCode& code, std::size_t reads, std::size_t results);
 
+// Chooses how many elements a tile has, and in how many parts tiles are run where there are sums: when it is known
+// where values lie, and what an element costs.
+void choose_tile(TileCode& code);
+
 // The position of each value of a group: its reads in the order of the step, then its members. One table serves all
 // groups of a program, one after the other.
 class GroupPositions {
