@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 
 // A client holds 16 MiB: without what killed ones had, a fifth would find no memory.
 TEST(VulkanWorker, LivesOnWhenClientsAreKilledWithRunsInFlight) {
-  ::setenv("BURN_PLUGINS", BURN_PLUGIN_BUILD_FOLDER, 1);                    // NOLINT(concurrency-mt-unsafe)
+  ::setenv("BURN_PLUGINS", BURN_PLUGIN_BUILD_FOLDER, 1);                   // NOLINT(concurrency-mt-unsafe)
   ::setenv("BURN_DEVICE_MEMORY", fmt::format("{}", 72 << 20).c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   Process worker({BURN_SERVER, "--device", "vulkan:0", "--ws", "127.0.0.1:0", "--grpc", "off", "--session-lease", "0"});
   const auto said = worker.read_line();
