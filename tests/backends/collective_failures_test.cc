@@ -6,9 +6,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include "tests/backends/collective_contract.h"
+#include "tests/support/heap_in_use.h"
 
 namespace burn::testing {
 namespace {
@@ -214,7 +214,6 @@ TEST(CollectiveFaults, GroupsThatAreAbortedAtAnyTimeLeaveNothingBehind) {
 
 // Ten thousand in a row, by groups of which each is aborted at a random time.
 TEST(CollectiveFaults, TenThousandInGroupsThatAreAbortedAtRandomLeaveNoMemoryAndNoFiles) {
-  const auto in_use = [] { return static_cast<std::ptrdiff_t>(::mallinfo2().uordblks); };
   std::mt19937 random{7};
   const auto perform_and_abort = [&] {
     TestGroup members(LinkKind::sockets, 2 + static_cast<int>(random() % 2), {.piece = 4096, .small = 64});
@@ -234,10 +233,10 @@ TEST(CollectiveFaults, TenThousandInGroupsThatAreAbortedAtRandomLeaveNoMemoryAnd
   };
   for (int i = 0; i < 20; ++i) perform_and_abort();  // what is made once
   const auto files = open_files();
-  const auto memory = in_use();
+  const auto memory = test::heap_in_use();
   for (int performed = 0; performed < 10'000;) performed += perform_and_abort();
   EXPECT_EQ(open_files(), files);
-  EXPECT_LT(in_use() - memory, std::ptrdiff_t{64} << 10);
+  EXPECT_LT(test::heap_in_use() - memory, std::ptrdiff_t{64} << 10);
 }
 
 // What a peer sends that knows the ticket and keeps to no rule: one clear failure, whatever it is.

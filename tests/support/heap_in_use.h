@@ -4,14 +4,16 @@
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#include <sanitizer/allocator_interface.h>
+// Of <sanitizer/allocator_interface.h>, which GCC does not install.
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #else
 #include <malloc.h>
 #endif
 
 namespace burn::test {
 
-// In bytes, of all threads. Blocks that the allocator keeps for later do not count, nor does memory that is mapped.
+// In bytes, of all threads. Blocks that the allocator keeps for later do not count, nor does memory that was not asked
+// of it, but mapped.
 inline std::ptrdiff_t heap_in_use() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return static_cast<std::ptrdiff_t>(__sanitizer_get_current_allocated_bytes());
