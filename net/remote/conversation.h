@@ -17,6 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "net/dial/address_choice.h"
 #include "net/remote/client_handshake.h"
@@ -152,6 +153,9 @@ class Conversation final : public proto::ChannelHandler,
   bool has_said_all() const;
   bool watches_the_end();
   bool start_redialling();
+  // Whether this thread is to call end() and to set closed_: the first that asks. A second one would set closed_ while
+  // callbacks of the first one's end() still run.
+  bool take_on_end() { return !std::exchange(is_ending_, true); }
   void give_up(std::unique_lock<std::mutex>& lock);  // without it meanwhile
   Status acknowledged(std::uint64_t seq);
   void take_notices();  // says so, if it is to and can be said
@@ -185,6 +189,7 @@ class Conversation final : public proto::ChannelHandler,
   bool has_sent_parts_ = false;                              // that listener_ was not told of. Guarded by `mutex_`.
   bool has_ended_ = false;                                   // end() was called. Guarded by `mutex_`.
   bool has_told_end_ = false;                                // Guarded by `mutex_`.
+  bool is_ending_ = false;                                   // take_on_end() was called. Guarded by `mutex_`.
   std::shared_ptr<proto::Channel> channel_;                  // Guarded by `mutex_`.
   std::uint64_t extensions_ = 0;                             // of the last welcome. Guarded by `mutex_`.
   ClientHandshake handshake_;                                // Guarded by `mutex_`.

@@ -139,12 +139,12 @@ void Conversation::close() {
     left_at_ = Clock::now();
     return;
   }
-  if (!changed_.wait_for(lock, kCloseTimeout, [&] { return closed_; })) {
-    auto channel = std::move(channel_);
-    lock.unlock();
-    channel.reset();  // no frame comes any more
-    end_without_channel(ok_status());
-  }
+  if (changed_.wait_for(lock, kCloseTimeout, [&] { return closed_; })) return;
+  if (!take_on_end()) return changed_.wait(lock, [&] { return closed_; });  // for callbacks that run on its thread
+  auto channel = std::move(channel_);
+  lock.unlock();
+  channel.reset();  // no frame comes any more
+  end_without_channel(ok_status());
 }
 
 // --- a server that is there and does not answer ----------------------------------------------------------------------
@@ -158,12 +158,12 @@ void Conversation::look(Clock::time_point now) {
     const std::lock_guard lock(mutex_);
     if (left_at_ && now - *left_at_ >= kCloseTimeout) channel = std::move(channel_);
     const bool is_waiting = !connecting_ && !broken_ && this->is_waiting();
-    if (!progress_.is_over(now, is_waiting, welcome_, reconnector_.lease())) return;
+    if (is_ending_ || !progress_.is_over(now, is_waiting, welcome_, reconnector_.lease())) return;
     broken_ = Status{StatusCode::deadline_exceeded,
                      fmt::format("gave up on {}: it is there, but has not answered for {} s (BURN_ANSWER_TIMEOUT)",
                                  url_, answer_timeout_.count())};
     changed_.notify_all();
-    if (reconnector_.is_trying()) return;  // that thread sees it, and is the end
+    if (reconnector_.is_trying() || !take_on_end()) return;  // a thread that tries sees it, and is the end
     transmit(proto::encode({0, proto::Close{}, {}}), proto::Lane::control);
     channel = std::move(channel_);
   }

@@ -34,6 +34,7 @@ void Conversation::on_closed(Status said) {
       changed_.notify_all();
       if (connecting_ || reconnector_.is_trying() || start_redialling()) return;
     }
+    if (!take_on_end()) return;
   }
   end(lost(url_, why.ok() ? "the server closed it" : why.message()));
   channel.reset();
@@ -106,6 +107,7 @@ void Conversation::redial() {
 // Requires: it is broken.
 void Conversation::give_up(std::unique_lock<std::mutex>& lock) {
   if (closing_ && channel_) return;  // which is told so, and says when it has ended
+  if (!take_on_end()) return;        // on_closed() of the channel that was here calls the callbacks now
   const Status why = broken_.value_or(ok_status());
   auto channel = std::move(channel_);
   lock.unlock();

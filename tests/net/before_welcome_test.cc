@@ -1,4 +1,7 @@
 // A session whose server has not answered yet: what may be called, and what becomes of it.
+#include <atomic>
+#include <thread>
+
 #include <gmock/gmock.h>
 
 #include "tests/net/remote_session.h"
@@ -123,6 +126,23 @@ TEST_F(BeforeWelcome, AClientThatLeavesSaysSo) {
   session.reset();
   server_.expect<proto::Close>();
   EXPECT_TRUE(server_.closed_by_client());
+}
+
+// The thread that dials and the channel's both see the end. A callback that runs after close() uses what is gone.
+TEST_F(BeforeWelcome, ClosingWaitsForTheCallbacksWhicheverThreadEndsIt) {
+  for (int round = 0; round < 100; ++round) {
+    ScriptedServer server;
+    server.options.welcome_wait = 0ms;
+    const auto session = *server.connect().get();
+    server.expect<proto::Hello>();
+    std::atomic<bool> is_called = false;
+    session->sync([&](const Status&) {
+      std::this_thread::sleep_for(2ms);
+      is_called = true;
+    });
+    session->close();
+    ASSERT_TRUE(is_called) << "round " << round;
+  }
 }
 
 TEST_F(BeforeWelcome, AServerThatIsNearIsWaitedFor) {
