@@ -17,6 +17,7 @@ namespace burn::backends::vulkan {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxWrittenBytes = 64 * kMiB;
 constexpr std::uint64_t kAllocationUnit = 256;  // bytes, of DeviceFacts::max_allocation
 
 // The first type, of those that are marked, with all of these properties and none of those.
@@ -103,11 +104,11 @@ Result<std::shared_ptr<Device>> Device::open(int index, const DeviceLimits& limi
   most = std::min({most, limits.allocation, adapter.memory_bytes}) / kAllocationUnit * kAllocationUnit;
   BURN_TRY(auto* const handle, make_device(adapter));
   std::shared_ptr<Device> device(new Device(index, std::move(adapter), handle));
-  BURN_RETURN_IF_ERROR(device->start());
+  BURN_RETURN_IF_ERROR(device->start(limits));
   return device;
 }
 
-Status Device::start() {
+Status Device::start(const DeviceLimits& limits) {
   vk_.GetDeviceQueue(device_, adapter_.queue_family, 0, &queue_);
   VkPhysicalDeviceMemoryProperties2 all{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
   instance_functions().GetPhysicalDeviceMemoryProperties2(adapter_.handle, &all);
@@ -138,6 +139,17 @@ Status Device::start() {
                                                     .max_bytes = adapter_.max_allocation,
                                                     .limit_bytes = std::numeric_limits<std::uint64_t>::max(),
                                                     .name = "host memory"});
+  const auto written = find_type(memory, marked, kLocal | kSeen);
+  if (written && limits.is_written_by_host) {
+    written_pages_ =
+        std::make_unique<Pages>(device_, vk_,
+                                Pages::Kind{.type = *written,
+                                            .is_mapped = true,
+                                            .page_bytes = kMiB,
+                                            .max_bytes = adapter_.max_allocation,
+                                            .limit_bytes = std::min(adapter_.memory_bytes / 64, kMaxWrittenBytes),
+                                            .name = "the device's memory that the host writes"});
+  }
   BURN_TRY(pipelines_, Pipelines::open(*this));
   return {};
 }
@@ -147,6 +159,7 @@ Device::~Device() {
   pipelines_.reset();
   memory_.reset();
   host_pages_.reset();
+  written_pages_.reset();
   vk_.DestroyDevice(device_, nullptr);
 }
 

@@ -28,6 +28,7 @@ class Pipelines;
 struct DeviceLimits {
   std::uint64_t allocation = std::numeric_limits<std::uint64_t>::max();  // at once
   std::uint64_t memory = std::numeric_limits<std::uint64_t>::max();      // at one time: BURN_DEVICE_MEMORY
+  bool is_written_by_host = true;  // false: not even what the host could write (Device::written_pages())
 
   static DeviceLimits from_environment();
 };
@@ -47,8 +48,11 @@ class Device {
   VkDevice handle() const { return device_; }
   const DeviceFunctions& vk() const { return vk_; }
 
-  Pages& memory() { return *memory_; }           // of the device
-  Pages& host_pages() { return *host_pages_; }   // that the host and the device see
+  Pages& memory() { return *memory_; }          // of the device
+  Pages& host_pages() { return *host_pages_; }  // that the host and the device see
+  // Memory of the device that the host can write, for little that each run reads; beside the limit of the device's
+  // memory. Null: the device has none.
+  Pages* written_pages() { return written_pages_.get(); }
   DeviceMemory& buffers() { return *buffers_; }  // of streams
   Pipelines& pipelines() { return *pipelines_; }
   compile::GroupMemo& groups() { return *groups_; }
@@ -66,7 +70,7 @@ class Device {
 
  private:
   Device(int index, Adapter adapter, VkDevice device);
-  Status start();
+  Status start(const DeviceLimits& limits);
 
   const int index_;
   const Adapter adapter_;
@@ -74,7 +78,7 @@ class Device {
   const DeviceFunctions vk_;
   VkQueue queue_ = VK_NULL_HANDLE;
   std::mutex queue_mutex_;
-  std::unique_ptr<Pages> memory_, host_pages_;
+  std::unique_ptr<Pages> memory_, host_pages_, written_pages_;
   std::unique_ptr<DeviceMemory> buffers_;
   std::unique_ptr<Pipelines> pipelines_;
   std::unique_ptr<compile::GroupMemo> groups_;

@@ -33,7 +33,7 @@ Result<std::shared_ptr<SharedBlock>> HostMemory::allocate(std::size_t bytes) {
     }
     taken_bytes_ += block_size;
   }
-  const auto piece = device_->host_pages().take(block_size);
+  const auto piece = pages_.take(block_size);
   if (!piece.ok()) {
     const std::lock_guard lock(mutex_);
     taken_bytes_ -= block_size;
@@ -52,12 +52,12 @@ void HostMemory::give_back(const Piece& piece) {
       return;
     }
   }
-  device_->host_pages().give_back(piece);
+  pages_.give_back(piece);
 }
 
 HostMemory::~HostMemory() {
   for (const auto& [size, pieces] : idle_) {
-    for (const auto& piece : pieces) device_->host_pages().give_back(piece);
+    for (const auto& piece : pieces) pages_.give_back(piece);
   }
 }
 

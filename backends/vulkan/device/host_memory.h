@@ -1,4 +1,5 @@
-// Host memory that the device copies from and to by itself, in blocks that are kept for the next time.
+// Memory that the host and the device see, in blocks that are kept for the next time: of the host's, which the device
+// copies from and to by itself, or of the device's, which the host writes.
 #pragma once
 
 #include <map>
@@ -18,7 +19,9 @@ class SharedBlock;
 // Thread-safe; lives as long as its last block.
 class HostMemory : public std::enable_shared_from_this<HostMemory> {
  public:
-  explicit HostMemory(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  explicit HostMemory(std::shared_ptr<Device> device) : HostMemory(device, device->host_pages()) {}
+  // `pages`: of the device, and mapped.
+  HostMemory(std::shared_ptr<Device> device, Pages& pages) : device_(std::move(device)), pages_(pages) {}
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
   ~HostMemory();
@@ -31,7 +34,8 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
 
   void give_back(const Piece& piece);
 
-  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<Device> device_;  // which has the pages
+  Pages& pages_;
   // Of the memory that the process may use, three quarters; what else sessions keep has the fourth
   // (Backend::take_host).
   const std::uint64_t limit_ = usable_memory() / 4 * 3;

@@ -1,6 +1,14 @@
 #include "backends/vulkan/runtime/command_buffers.h"
 
 namespace burn::backends::vulkan {
+namespace {
+
+// All that command buffers do: kernels, copies and fills.
+constexpr VkPipelineStageFlags kWork = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+constexpr VkAccessFlags kWritten = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+constexpr VkAccessFlags kRead = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+
+}  // namespace
 
 Result<std::unique_ptr<CommandBuffers>> CommandBuffers::open(std::shared_ptr<Timeline> timeline) {
   auto& device = timeline->device();
@@ -40,16 +48,14 @@ Result<VkCommandBuffer> CommandBuffers::begin(bool once) {
     give_back(commands);
     return status;
   }
-  add_barrier(device.vk(), commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-              VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_MEMORY_READ_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-              VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_MEMORY_READ_BIT);
+  add_barrier(device.vk(), commands, kWork, kWritten, kWork, kRead | kWritten);
   return commands;
 }
 
-Status CommandBuffers::end(VkCommandBuffer commands) {
+Status CommandBuffers::end(VkCommandBuffer commands, bool host_reads) {
   auto& device = timeline_->device();
-  add_barrier(device.vk(), commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
-              VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+  if (host_reads)
+    add_barrier(device.vk(), commands, kWork, kWritten, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   return device.note(device.vk().EndCommandBuffer(commands), "recording commands");
 }
 

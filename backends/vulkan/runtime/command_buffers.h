@@ -18,8 +18,9 @@ class CommandBuffers {
 
   // One that records, after everything that was submitted to the queue before. `once`: it is submitted once.
   Result<VkCommandBuffer> begin(bool once);
-  // Ends the recording, so that the host and later submissions see what it wrote.
-  Status end(VkCommandBuffer commands);
+  // Ends the recording. Later submissions see what it wrote (begin()), and the host if `host_reads`: telling the host
+  // takes the device a while.
+  Status end(VkCommandBuffer commands, bool host_reads);
   // Requires: it is submitted by now, or never will be, and not again.
   void give_back(VkCommandBuffer commands);
 

@@ -1,11 +1,17 @@
 #include "backends/vulkan/runtime/recorder.h"
 
+#include <utility>
+
 #include "backends/vulkan/device/pipelines.h"
 
 namespace burn::backends::vulkan {
 
 Recorder::Recorder(Device& device, VkCommandBuffer commands, VkDeviceAddress table, RecordedTimes* times)
     : vk_(device.vk()), layout_(device.pipelines().layout()), commands_(commands), table_(table), times_(times) {}
+
+void Recorder::copy_table(const RunTable& table, std::size_t bytes) {
+  if (table.copy) copy_table(table.written->piece(), table.copy->piece(), bytes);
+}
 
 void Recorder::copy_table(const Piece& from, const Piece& to, std::size_t bytes) {
   if (bytes == 0) return;
@@ -42,16 +48,14 @@ void Recorder::copy_reports(const VulkanExecutable& program) {
 }
 
 void Recorder::dispatch(const Dispatch& dispatch) {
+  constexpr VkAccessFlags kAll = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+  if (std::exchange(is_level_over_, false))
+    add_barrier(vk_, commands_, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kAll, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kAll);
   if (dispatch.pipeline != bound_) vk_.CmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch.pipeline);
   bound_ = dispatch.pipeline;
   const VkDeviceAddress arguments = table_ + dispatch.arguments;
   vk_.CmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof arguments, &arguments);
   vk_.CmdDispatch(commands_, dispatch.blocks[0], dispatch.blocks[1], dispatch.blocks[2]);
-}
-
-void Recorder::end_level() {
-  constexpr VkAccessFlags kAll = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
-  add_barrier(vk_, commands_, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kAll, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kAll);
 }
 
 }  // namespace burn::backends::vulkan

@@ -5,12 +5,11 @@
 #include "backends/vulkan/runtime/recorder.h"
 
 namespace burn::backends::vulkan {
-Recordings::Recordings(std::shared_ptr<Timeline> timeline, CommandBuffers& commands, StreamMemory& memory,
-                       HostMemory& host, Completions& completions, bool keeps)
+Recordings::Recordings(std::shared_ptr<Timeline> timeline, CommandBuffers& commands, RunTables& tables,
+                       Completions& completions, bool keeps)
     : timeline_(std::move(timeline)),
       commands_(commands),
-      memory_(memory),
-      host_(host),
+      tables_(tables),
       completions_(completions),
       keeps_(keeps),
       takes_times_(KernelTimes::are_wanted()) {}
@@ -39,8 +38,7 @@ Result<Recording> Recordings::take(const VulkanExecutable& program, const std::v
     }
   }
   Recording recording;
-  BURN_TRY(recording.staging, host_.allocate(table_bytes(program, clears)));
-  BURN_TRY(recording.table, memory_.allocate(table_bytes(program, clears)));
+  BURN_TRY(recording.table, tables_.allocate(table_bytes(program, clears)));
   BURN_TRY(recording.commands, commands_.begin(once));
   if (takes_times_) {
     BURN_TRY(recording.times, RecordedTimes::make(timeline_->device(), program.dispatches()));
@@ -54,12 +52,12 @@ Result<Recording> Recordings::take(const VulkanExecutable& program, const std::v
 
 Status Recordings::record(const VulkanExecutable& program, const std::vector<bool>& left_out, std::size_t clears,
                           const Recording& recording) {
-  Recorder recorder(timeline_->device(), recording.commands, recording.table->address(), recording.times.get());
-  recorder.copy_table(recording.staging->piece(), recording.table->piece(), table_bytes(program, clears));
+  Recorder recorder(timeline_->device(), recording.commands, recording.table.address(), recording.times.get());
+  recorder.copy_table(recording.table, table_bytes(program, clears));
   recorder.clear_words(program, clears);
   recorder.add_levels(program, program.parts()[0].levels, left_out);
   recorder.copy_reports(program);
-  return commands_.end(recording.commands);
+  return commands_.end(recording.commands, program.report_copy() != nullptr);
 }
 
 Status Recordings::submit(const std::shared_ptr<Executable>& executable, Recording recording, bool is_for_one_run) {
@@ -89,7 +87,7 @@ Status Recordings::submit(const std::shared_ptr<Executable>& executable, Recordi
 // What the device may still be at is kept until it is not.
 void Recordings::drop(Recording recording) {
   commands_.give_back(recording.commands);
-  completions_.add([staging = std::move(recording.staging), times = std::move(recording.times)](const Status& device) {
+  completions_.add([table = std::move(recording.table), times = std::move(recording.times)](const Status& device) {
     if (times && device.ok()) times->collect();
   });
 }

@@ -7,19 +7,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/vulkan/device/host_memory.h"
 #include "backends/vulkan/device/kernel_times.h"
-#include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/runtime/command_buffers.h"
 #include "backends/vulkan/runtime/completions.h"
+#include "backends/vulkan/runtime/run_tables.h"
 #include "backends/vulkan/runtime/vulkan_executable.h"
 
 namespace burn::backends::vulkan {
 
 struct Recording {
   VkCommandBuffer commands = VK_NULL_HANDLE;
-  std::shared_ptr<SharedBlock> staging;  // where the host writes the table
-  VulkanBufferPtr table;                 // that the commands read; they copy it from `staging` first
+  RunTable table;                        // that the commands read
   std::uint64_t number = 0;              // of the timeline, of its last submission
   std::shared_ptr<RecordedTimes> times;  // where they are wanted
 };
@@ -32,8 +30,8 @@ struct Clear {
 // Of one stream, from its thread.
 class Recordings {
  public:
-  Recordings(std::shared_ptr<Timeline> timeline, CommandBuffers& commands, StreamMemory& memory, HostMemory& host,
-             Completions& completions, bool keeps);
+  Recordings(std::shared_ptr<Timeline> timeline, CommandBuffers& commands, RunTables& tables, Completions& completions,
+             bool keeps);
   ~Recordings();
 
   // One that the device is not at, with an undefined table: a kept one, or a new one that has been recorded. What is
@@ -46,8 +44,8 @@ class Recordings {
   static std::size_t table_bytes(const VulkanExecutable& program, std::size_t clears);
 
  private:
-  static constexpr std::size_t kMaxOfOne = 4;  // recordings of a program, so that one is free while others are run
-  static constexpr std::size_t kMax = 256;     // of all programs
+  static constexpr std::size_t kMaxOfOne = 32;  // recordings of a program, so that one is free while others are run
+  static constexpr std::size_t kMax = 256;      // of all programs
 
   struct Kept {
     std::weak_ptr<const Executable> of;
@@ -62,8 +60,7 @@ class Recordings {
 
   const std::shared_ptr<Timeline> timeline_;
   CommandBuffers& commands_;
-  StreamMemory& memory_;
-  HostMemory& host_;
+  RunTables& tables_;
   Completions& completions_;
   const bool keeps_, takes_times_;
   std::unordered_map<std::uint64_t, Kept> kept_;  // by program

@@ -52,7 +52,7 @@ Status Trial::fill() {
 Status Trial::run(const std::function<void(VkCommandBuffer)>& record) {
   BURN_TRY(auto* const commands, commands_->begin(true));
   record(commands);
-  auto status = commands_->end(commands);
+  auto status = commands_->end(commands, false);
   if (status.ok()) status = timeline_->submit(commands);
   commands_->give_back(commands);
   BURN_RETURN_IF_ERROR(status);

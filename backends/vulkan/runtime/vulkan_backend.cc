@@ -16,6 +16,7 @@ class VulkanBackend final : public Backend {
   explicit VulkanBackend(std::shared_ptr<Device> device)
       : device_(std::move(device)),
         host_(std::make_shared<HostMemory>(device_)),
+        written_(device_->written_pages() ? std::make_shared<HostMemory>(device_, *device_->written_pages()) : nullptr),
         name_(device_->index() == 0 ? "vulkan" : fmt::format("vulkan:{}", device_->index())) {}
 
   std::string_view name() const override { return name_; }
@@ -49,7 +50,7 @@ class VulkanBackend final : public Backend {
   }
 
   Result<std::unique_ptr<Stream>> open_stream(FailureSink sink) override {
-    BURN_TRY(auto stream, VulkanStream::open(device_, host_, std::move(sink)));
+    BURN_TRY(auto stream, VulkanStream::open(device_, host_, written_, std::move(sink)));
     return std::unique_ptr<Stream>(std::move(stream));
   }
 
@@ -61,7 +62,7 @@ class VulkanBackend final : public Backend {
 
  private:
   const std::shared_ptr<Device> device_;
-  const std::shared_ptr<HostMemory> host_;
+  const std::shared_ptr<HostMemory> host_, written_;
   const std::string name_;
 };
 

@@ -10,16 +10,17 @@
 namespace burn::backends::vulkan {
 
 Result<std::unique_ptr<VulkanStream>> VulkanStream::open(std::shared_ptr<Device> device,
-                                                         std::shared_ptr<HostMemory> host, FailureSink sink) {
+                                                         std::shared_ptr<HostMemory> host,
+                                                         std::shared_ptr<HostMemory> written, FailureSink sink) {
   if (device->is_lost()) return device->lost();
   BURN_TRY(auto timeline, Timeline::open(std::move(device)));
   BURN_TRY(auto commands, CommandBuffers::open(timeline));
   return std::unique_ptr<VulkanStream>(
-      new VulkanStream(std::move(timeline), std::move(commands), std::move(host), std::move(sink)));
+      new VulkanStream(std::move(timeline), std::move(commands), std::move(host), std::move(written), std::move(sink)));
 }
 
 VulkanStream::VulkanStream(std::shared_ptr<Timeline> timeline, std::unique_ptr<CommandBuffers> commands,
-                           std::shared_ptr<HostMemory> host, FailureSink sink)
+                           std::shared_ptr<HostMemory> host, std::shared_ptr<HostMemory> written, FailureSink sink)
     : timeline_(std::move(timeline)),
       host_(std::move(host)),
       sink_(std::move(sink)),
@@ -27,8 +28,9 @@ VulkanStream::VulkanStream(std::shared_ptr<Timeline> timeline, std::unique_ptr<C
       commands_(std::move(commands)),
       arena_(timeline_->device().facts().max_allocation),
       completions_(timeline_),
-      recordings_(std::make_unique<Recordings>(timeline_, *commands_, *memory_, *host_, completions_,
-                                               !is_off(Setting::graphs))) {}
+      tables_(*memory_, *host_, std::move(written)),
+      recordings_(
+          std::make_unique<Recordings>(timeline_, *commands_, tables_, completions_, !is_off(Setting::graphs))) {}
 
 VulkanStream::~VulkanStream() {
   (void)timeline_->wait(timeline_->submitted());
@@ -39,11 +41,11 @@ VulkanStream::~VulkanStream() {
 
 // --- bytes -----------------------------------------------------------------------------------------------------------
 
-Status VulkanStream::copy(const Piece& from, const Piece& to, std::size_t bytes) {
+Status VulkanStream::copy(const Piece& from, const Piece& to, std::size_t bytes, bool host_reads) {
   BURN_TRY(auto* const commands, commands_->begin(true));
   const VkBufferCopy copy{.srcOffset = from.offset, .dstOffset = to.offset, .size = bytes};
   timeline_->device().vk().CmdCopyBuffer(commands, from.page->buffer, to.page->buffer, 1, &copy);
-  auto status = commands_->end(commands);
+  auto status = commands_->end(commands, host_reads);
   if (status.ok()) status = timeline_->submit(commands);
   commands_->give_back(commands);
   return status;
@@ -61,7 +63,7 @@ Result<BufferPtr> VulkanStream::upload(HostBlockPtr block) {
   if (!own) return upload(SharedBytes(block, bytes));
   BURN_TRY(auto buffer, memory_->allocate(bytes.size()));
   if (!bytes.empty()) {
-    BURN_RETURN_IF_ERROR(copy(own->piece(), buffer->piece(), bytes.size()));
+    BURN_RETURN_IF_ERROR(copy(own->piece(), buffer->piece(), bytes.size(), false));
     completions_.add([block = std::move(block)](const Status&) {});  // until it is copied
   }
   return BufferPtr(std::move(buffer));
@@ -77,7 +79,7 @@ void VulkanStream::download(BufferPtr buffer, std::size_t size, Downloaded done)
   auto block = host_->allocate(size);
   if (!block.ok()) return fail(block.status());
   if (size > 0) {
-    if (auto copied = copy(vulkan(buffer).piece(), (*block)->piece(), size); !copied.ok())
+    if (auto copied = copy(vulkan(buffer).piece(), (*block)->piece(), size, true); !copied.ok())
       return fail(std::move(copied));
   }
   completions_.add([buffer = std::move(buffer), block = *block, done = std::move(done)](const Status& device) {
@@ -90,7 +92,7 @@ void VulkanStream::download(BufferPtr buffer, std::size_t size, Downloaded done)
 Result<BufferPtr> VulkanStream::clone(const BufferPtr& buffer) {
   BURN_TRY(auto made, memory_->allocate(buffer->size()));
   made->outcome = vulkan(buffer).outcome;
-  if (buffer->size() > 0) BURN_RETURN_IF_ERROR(copy(vulkan(buffer).piece(), made->piece(), buffer->size()));
+  if (buffer->size() > 0) BURN_RETURN_IF_ERROR(copy(vulkan(buffer).piece(), made->piece(), buffer->size(), false));
   return BufferPtr(std::move(made));
 }
 

@@ -17,8 +17,9 @@ namespace burn::backends::vulkan {
 
 class VulkanStream final : public Stream {
  public:
+  // `written`: memory of the device that the host writes; null: there is none.
   static Result<std::unique_ptr<VulkanStream>> open(std::shared_ptr<Device> device, std::shared_ptr<HostMemory> host,
-                                                    FailureSink sink);
+                                                    std::shared_ptr<HostMemory> written, FailureSink sink);
   ~VulkanStream() override;
 
   Result<BufferPtr> upload(SharedBytes bytes) override;
@@ -32,13 +33,13 @@ class VulkanStream final : public Stream {
 
  private:
   VulkanStream(std::shared_ptr<Timeline> timeline, std::unique_ptr<CommandBuffers> commands,
-               std::shared_ptr<HostMemory> host, FailureSink sink);
+               std::shared_ptr<HostMemory> host, std::shared_ptr<HostMemory> written, FailureSink sink);
 
   // Errors: why nothing was enqueued; the arguments have what they had, or stand-ins for inputs that failed.
   Result<RunResult> try_run(const std::shared_ptr<Executable>& executable, RunArgs& args);
   // Fills in what inputs that failed would have been.
   Status stand_in_for_failed(const VulkanExecutable& program, RunArgs& args);
-  Status copy(const Piece& from, const Piece& to, std::size_t bytes);
+  Status copy(const Piece& from, const Piece& to, std::size_t bytes, bool host_reads);
 
   // Words of Commits that depend on reports of runs which the device has not done yet: what clears them (the word as an
   // offset in the bindings), and the reports, which are kept until it is done.
@@ -48,10 +49,10 @@ class VulkanStream final : public Stream {
     std::vector<HostBlockPtr> reports;
   };
   static Commits bind(const VulkanExecutable& program, const RunArgs& args);
-  // Writes a run's table (TableLayout), and behind it the records of words to clear, at `at`; on the device it is to
-  // lie at `table`. `found`: where checks report; null: nowhere.
+  // Writes a run's table (TableLayout), and behind it the records of words to clear. `found`: where checks report;
+  // null: nowhere.
   void write_table(const VulkanExecutable& program, const RunArgs& args, const std::vector<BufferPtr>& outputs,
-                   const Commits& bound, const SharedBlock* found, VkDeviceAddress table, std::byte* at) const;
+                   const Commits& bound, const SharedBlock* found, const RunTable& table);
   // Enqueues a run. `found`: where its checks report, null where there are none.
   Status launch(const std::shared_ptr<Executable>& executable, const RunArgs& args,
                 const std::vector<BufferPtr>& outputs, SharedBlock* found, const std::vector<bool>& left_out);
@@ -76,6 +77,8 @@ class VulkanStream final : public Stream {
   Arena arena_;
   Interrupt interrupt_;
   Completions completions_;
+  RunTables tables_;
+  std::vector<std::byte> table_;  // of the run that is being enqueued
   std::unique_ptr<Recordings> recordings_;
 };
 

@@ -110,14 +110,12 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
   }
   const auto bound = bind(program, args);
   const auto bytes = Recordings::table_bytes(program, bound.clears.size());
-  const auto staging = host_->allocate(bytes);
-  const auto table = memory_->allocate(bytes);
-  if (!staging.ok() || !table.ok()) {
-    auto missing = staging.ok() ? table.status() : staging.status();
-    take_part_without(program, args, missing);
-    return missing;
+  const auto table = tables_.allocate(bytes);
+  if (!table.ok()) {
+    take_part_without(program, args, table.status());
+    return table.status();
   }
-  write_table(program, args, outputs, bound, found, (*table)->address(), (*staging)->bytes().data());
+  write_table(program, args, outputs, bound, found, *table);
 
   Status failure;                        // of the first collective that failed, or of the device
   std::shared_ptr<SharedBlock> arrived;  // the result of the collective before
@@ -132,9 +130,9 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
       BURN_TRY(auto* const commands, commands_->begin(true));
       if (before)
         copy_beside(commands, arrived->piece(), piece_of(program, args, outputs, before->result), before->result_bytes);
-      Recorder recorder(timeline_->device(), commands, (*table)->address());
+      Recorder recorder(timeline_->device(), commands, table->address());
       if (p == 0) {
-        recorder.copy_table((*staging)->piece(), (*table)->piece(), bytes);
+        recorder.copy_table(*table, bytes);
         recorder.clear_words(program, bound.clears.size());
       }
       recorder.add_levels(program, part.levels, {});
@@ -142,7 +140,7 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
       if (part.collective)
         copy_beside(commands, piece_of(program, args, outputs, part.collective->operand), operand->piece(),
                     part.collective->type.num_bytes());
-      auto status = commands_->end(commands);
+      auto status = commands_->end(commands, true);
       if (status.ok()) status = timeline_->submit(commands);
       commands_->give_back(commands);
       if (status.ok() && part.collective) status = timeline_->wait(timeline_->submitted());
@@ -164,7 +162,7 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
     if (!performed.ok() && failure.ok()) failure = ir::at_node(performed, *program.collectives()[p]);
     before = &*part.collective;
   }
-  completions_.add([staging = *staging, arrived, reports = bound.reports](const Status&) {});
+  completions_.add([table = *table, arrived, reports = bound.reports](const Status&) {});
   if (failure.ok()) return {};
   const auto known = result.failures;
   const auto why = std::make_shared<const Status>(std::move(failure));

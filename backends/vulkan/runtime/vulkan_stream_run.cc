@@ -98,7 +98,7 @@ Status VulkanStream::stand_in_for_failed(const VulkanExecutable& program, RunArg
       BURN_TRY(auto* const commands, commands_->begin(true));
       const auto& piece = buffer->piece();
       timeline_->device().vk().CmdFillBuffer(commands, piece.page->buffer, piece.offset, piece.bytes, 0);
-      auto status = commands_->end(commands);
+      auto status = commands_->end(commands, false);
       if (status.ok()) status = timeline_->submit(commands);
       commands_->give_back(commands);
       BURN_RETURN_IF_ERROR(status);
@@ -139,7 +139,9 @@ VulkanStream::Commits VulkanStream::bind(const VulkanExecutable& program, const 
 
 void VulkanStream::write_table(const VulkanExecutable& program, const RunArgs& args,
                                const std::vector<BufferPtr>& outputs, const Commits& bound, const SharedBlock* found,
-                               VkDeviceAddress table, std::byte* at) const {
+                               const RunTable& table) {
+  table_.resize(Recordings::table_bytes(program, bound.clears.size()));
+  auto* const at = table_.data();
   std::vector<compile::DeviceAddress> inputs, made;
   for (const auto& input : args.inputs) inputs.push_back(vulkan(input).address());
   for (const auto& output : outputs) made.push_back(output ? vulkan(output).address() : 0);
@@ -148,8 +150,8 @@ void VulkanStream::write_table(const VulkanExecutable& program, const RunArgs& a
   bindings.outputs = made;
   const auto blocks = arena_.addresses(program.lowered().arena.offsets);
   bindings.blocks = blocks;
-  bindings.bindings = table + program.table().bindings;
-  bindings.failures = table + program.table().failures;
+  bindings.bindings = table.address() + program.table().bindings;
+  bindings.failures = table.address() + program.table().failures;
   program.write_arguments(bindings, at);
   if (!bound.words.empty()) std::memcpy(at + program.table().bindings, bound.words.data(), 8 * bound.words.size());
   std::memset(at + program.table().failures, 0, program.table().bytes - program.table().failures);
@@ -161,6 +163,7 @@ void VulkanStream::write_table(const VulkanExecutable& program, const RunArgs& a
     const VkDeviceAddress record[2] = {bindings.bindings + bound.clears[k].word, bound.clears[k].report};
     std::memcpy(at + program.table().bytes + kClearBytes * k, record, sizeof record);
   }
+  if (!table_.empty()) std::memcpy(table.written->bytes().data(), at, table_.size());  // in one piece, as it is far
 }
 
 Status VulkanStream::launch(const std::shared_ptr<Executable>& executable, const RunArgs& args,
@@ -170,7 +173,7 @@ Status VulkanStream::launch(const std::shared_ptr<Executable>& executable, const
   if (program.does_nothing()) return {};
   const auto bound = bind(program, args);
   BURN_TRY(auto recording, recordings_->take(program, left_out, bound.clears.size()));
-  write_table(program, args, outputs, bound, found, recording.table->address(), recording.staging->bytes().data());
+  write_table(program, args, outputs, bound, found, recording.table);
   const bool is_for_one_run = !left_out.empty() || !bound.clears.empty();
   BURN_RETURN_IF_ERROR(recordings_->submit(executable, std::move(recording), is_for_one_run));
   if (!bound.reports.empty()) completions_.add([reports = bound.reports](const Status&) {});
