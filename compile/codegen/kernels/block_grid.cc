@@ -10,7 +10,12 @@ namespace {
 
 constexpr std::int64_t kPadding = 8;  // elements of a line of a shared array, at most
 // Those of one size with less of the depth are for devices with less shared memory.
-constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 32, 4, 4},
+constexpr BlockTile kSquare{64, 64, 32, 4, 4};
+// In place of kSquare, in 32 bits: its threads read shared memory half as often for the same work. It has a quarter of
+// the threads, which is enough where there are some two blocks for each multiprocessor (docs/adr/069).
+constexpr BlockTile kSquareOfFewThreads{64, 64, 16, 8, 8};
+// The largest first.
+constexpr BlockTile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, kSquare,
                                 {64, 64, 16, 4, 4},   {32, 32, 64, 4, 2},  {32, 32, 16, 4, 2}};
 // For small results: its blocks are as many as parts of the depth would be otherwise, whose sums are a kernel of their
 // own.
@@ -26,8 +31,8 @@ constexpr BlockTile kSliced{.rows = 16,
 constexpr BlockTile kTimedTiles[] = {{256, 128, 8, 16, 8},
                                      {128, 128, 16, 8, 8},
                                      {64, 128, 16, 8, 8},
-                                     {64, 64, 16, 8, 8},
-                                     {64, 64, 32, 4, 4},
+                                     kSquareOfFewThreads,
+                                     kSquare,
                                      {32, 32, 64, 4, 2},
                                      kSliced};
 
@@ -60,7 +65,10 @@ std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType t
   if (facts.has_slow_barriers && !(facts.has_limited_loops && depth > kMostRounds)) return {};
   constexpr std::int64_t kMostSliced = 1024;
   const auto bytes = static_cast<std::int64_t>(ir::size_of(type));
-  const auto grid = choose_of(tiles.empty() ? kTiles : tiles, facts, bytes, rows, columns, depth, groups);
+  auto grid = choose_of(tiles.empty() ? kTiles : tiles, facts, bytes, rows, columns, depth, groups);
+  const bool has_many = grid && grid->parts == 1 && 2 * grid->blocks() >= std::int64_t{3} * facts.multiprocessors;
+  if (has_many && bytes == 4 && grid->tile == kSquare && kSquareOfFewThreads.threads() <= facts.max_threads)
+    grid = choose_of({&kSquareOfFewThreads, 1}, facts, bytes, rows, columns, depth, groups);
   if (!grid || !tiles.empty() || grid->parts == 1 || depth > kMostSliced || bytes > 4) return grid;
   const BlockGrid sliced{rows, columns, depth, groups, 1, divide_up(depth, kSliced.depth) * kSliced.depth, kSliced};
   const bool fits =
