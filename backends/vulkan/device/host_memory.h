@@ -19,7 +19,7 @@ class SharedBlock;
 // Thread-safe; lives as long as its last block.
 class HostMemory : public std::enable_shared_from_this<HostMemory> {
  public:
-  explicit HostMemory(std::shared_ptr<Device> device) : HostMemory(device, device->host_pages()) {}
+  explicit HostMemory(const std::shared_ptr<Device>& device) : HostMemory(device, device->host_pages()) {}
   // `pages`: of the device, and mapped.
   HostMemory(std::shared_ptr<Device> device, Pages& pages) : device_(std::move(device)), pages_(pages) {}
   HostMemory(const HostMemory&) = delete;

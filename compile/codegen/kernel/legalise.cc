@@ -16,8 +16,6 @@ namespace {
 
 using enum ir::DType;
 
-bool is_float(ir::DType type) { return ir::is_floating(type); }
-
 class Legaliser {
  public:
   Legaliser(const Kernel& from, const DeviceFacts& facts)
@@ -260,17 +258,18 @@ class Legaliser {
     const auto from = type_of(now.operands[0]);
     const auto& value = wide(now.operands[0]);
     if (types_.is_wide(now.type))
-      return keep(i, is_float(from) ? wide_of_f32(value.low, is_signed(now.type)) : widened(from, value));
-    if (types_.is_wide(from) && is_float(now.type)) return keep(i, to_f32(value, is_signed(from)));
-    if (!types_.has_int64 && from == u32 && is_float(now.type)) return keep(i, to_f32(value.low));
+      return keep(i, ir::is_floating(from) ? wide_of_f32(value.low, is_signed(now.type)) : widened(from, value));
+    if (types_.is_wide(from) && ir::is_floating(now.type)) return keep(i, to_f32(value, is_signed(from)));
+    if (!types_.has_int64 && from == u32 && ir::is_floating(now.type)) return keep(i, to_f32(value.low));
     // Of a pair the lower word counts.
-    keep(i, types_.is_narrow(now.type) && !is_float(from)
+    keep(i, types_.is_narrow(now.type) && !ir::is_floating(from)
                 ? types_.narrowed(now.type, bits_of(value.low.type) == 64 ? to(u32, value.low) : value.low)
                 : converted(types_.legal(now.type), value.low));
   }
   // Two types may have become one, or differ in their sign alone.
   static Value converted(ir::DType type, Value value) {
-    const bool is_same_size = !is_float(type) && !is_float(value.type) && bits_of(type) == bits_of(value.type);
+    const bool is_same_size =
+        !ir::is_floating(type) && !ir::is_floating(value.type) && bits_of(type) == bits_of(value.type);
     return is_same_size ? bits_as(type, value) : to(type, value);
   }
 
