@@ -62,7 +62,9 @@ Value Writer::parameter(int which) {
 }
 
 Value Writer::constant(ir::DType type, double number) {
-  return write({Code::constant, type, {-1, -1, -1}, bits_of_number(type, number, static_cast<std::int64_t>(number))});
+  const bool is_real = type == ir::DType::f32 || type == ir::DType::f64;  // of which infinity has no whole number
+  const auto whole = is_real ? 0 : static_cast<std::int64_t>(number);
+  return write({Code::constant, type, {-1, -1, -1}, bits_of_number(type, number, whole)});
 }
 Value Writer::constant(ir::DType type, std::int64_t number) {
   return write({Code::constant, type, {-1, -1, -1}, bits_of_number(type, static_cast<double>(number), number)});

@@ -49,6 +49,7 @@ class Writer {
   Value number(ir::DType type);
   Value parameter(int which);  // a number that is a parameter already
 
+  // Requires: of a type of whole numbers, the number is below 2^63 in size.
   Value constant(ir::DType type, double number);
   Value constant(ir::DType type, std::int64_t number);
   Value index(std::int64_t number) { return constant(ir::DType::u32, number); }
