@@ -1,7 +1,5 @@
 #include "backends/vulkan/device/host_memory.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "backends/gpu/block_size.h"
@@ -11,7 +9,6 @@ namespace {
 
 constexpr std::size_t kSmallest = 4096;  // block
 constexpr std::size_t kMaxBytes = std::size_t{1} << 46;
-constexpr std::uint64_t kMaxIdle = std::uint64_t{512} << 20;
 
 }  // namespace
 
@@ -46,7 +43,7 @@ void HostMemory::give_back(const Piece& piece) {
   {
     const std::lock_guard lock(mutex_);
     taken_bytes_ -= piece.bytes;
-    if (idle_bytes_ + piece.bytes <= std::min<std::uint64_t>(kMaxIdle, usable_memory() / 16)) {
+    if (idle_bytes_ + piece.bytes <= max_idle_) {
       idle_[piece.bytes].push_back(piece);
       idle_bytes_ += piece.bytes;
       return;

@@ -2,6 +2,7 @@
 // copies from and to by itself, or of the device's, which the host writes.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,6 +40,8 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   // Of the memory that the process may use, three quarters; what else sessions keep has the fourth
   // (Backend::take_host).
   const std::uint64_t limit_ = usable_memory() / 4 * 3;
+  // Bytes of blocks that are kept for the next time, at most. Asked once: the system answers from files.
+  const std::uint64_t max_idle_ = std::min<std::uint64_t>(std::uint64_t{512} << 20, limit_ / 12);
   std::mutex mutex_;
   std::map<std::size_t, std::vector<Piece>> idle_;  // by size
   std::uint64_t idle_bytes_ = 0, taken_bytes_ = 0;
