@@ -1,10 +1,12 @@
 #include "backends/vulkan/runtime/recordings.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "backends/vulkan/runtime/recorder.h"
 
 namespace burn::backends::vulkan {
+
 Recordings::Recordings(std::shared_ptr<Timeline> timeline, CommandBuffers& commands, RunTables& tables,
                        Completions& completions, bool keeps)
     : timeline_(std::move(timeline)),
@@ -27,17 +29,20 @@ std::size_t Recordings::table_bytes(const VulkanExecutable& program, std::size_t
 
 Result<Recording> Recordings::take(const VulkanExecutable& program, const std::vector<bool>& left_out,
                                    std::size_t clears) {
-  const bool once = !keeps_ || !left_out.empty() || clears > 0 || takes_times_;
+  // How many differs from run to run of one program: as many as runs before it are under way.
+  if (clears > 0) clears = std::bit_ceil(clears);
+  const bool once = !keeps_ || !left_out.empty() || takes_times_;
   if (const auto known = kept_.find(program.id()); !once && known != kept_.end()) {
     auto& idle = known->second.idle;
-    if (!idle.empty() && (timeline_->is_reached(idle.front().number))) {
-      auto recording = std::move(idle.front());
-      idle.erase(idle.begin());
+    const auto found = std::ranges::find(idle, clears, &Recording::clears);
+    if (found != idle.end() && timeline_->is_reached(found->number)) {
+      auto recording = std::move(*found);
+      idle.erase(found);
       --count_;
       return recording;
     }
   }
-  Recording recording;
+  Recording recording{.clears = clears};
   BURN_TRY(recording.table, tables_.allocate(table_bytes(program, clears)));
   BURN_TRY(recording.commands, commands_.begin(once));
   if (takes_times_) {
@@ -57,7 +62,7 @@ Status Recordings::record(const VulkanExecutable& program, const std::vector<boo
   recorder.clear_words(program, clears);
   recorder.add_levels(program, program.parts()[0].levels, left_out);
   recorder.copy_reports(program);
-  return commands_.end(recording.commands, program.report_copy() != nullptr);
+  return commands_.end(recording.commands, program.findings() > 0);
 }
 
 Status Recordings::submit(const std::shared_ptr<Executable>& executable, Recording recording, bool is_for_one_run) {
@@ -75,12 +80,13 @@ Status Recordings::submit(const std::shared_ptr<Executable>& executable, Recordi
   order_.push_back(program.id());
   auto& kept = kept_[program.id()];
   kept.of = executable;
-  if (kept.idle.size() >= kMaxOfOne) {
-    drop(std::move(recording));
-    return {};
-  }
   kept.idle.push_back(std::move(recording));
-  if (++count_ > kMax) drop_oldest();
+  if (kept.idle.size() > kMaxOfOne) {
+    drop(std::move(kept.idle.front()));
+    kept.idle.erase(kept.idle.begin());
+  } else if (++count_ > kMax) {
+    drop_oldest();
+  }
   return {};
 }
 

@@ -18,6 +18,7 @@ namespace burn::backends::vulkan {
 struct Recording {
   VkCommandBuffer commands = VK_NULL_HANDLE;
   RunTable table;                        // that the commands read
+  std::size_t clears = 0;                // words that they clear, if these are to be
   std::uint64_t number = 0;              // of the timeline, of its last submission
   std::shared_ptr<RecordedTimes> times;  // where they are wanted
 };
@@ -34,9 +35,9 @@ class Recordings {
              bool keeps);
   ~Recordings();
 
-  // One that the device is not at, with an undefined table: a kept one, or a new one that has been recorded. What is
-  // said of steps that are left out or of words to clear holds for this run alone, and so does the recording.
-  // Errors: RESOURCE_EXHAUSTED; what the driver says.
+  // One that the device is not at, with an undefined table: a kept one, or a new one that has been recorded. It clears
+  // no words, or `clears` or more: records of those beyond have to repeat others. What is said of steps that are left
+  // out holds for this run alone, and so does the recording. Errors: RESOURCE_EXHAUSTED; what the driver says.
   Result<Recording> take(const VulkanExecutable& program, const std::vector<bool>& left_out, std::size_t clears);
   // Submits it. The table has to be written.
   Status submit(const std::shared_ptr<Executable>& executable, Recording recording, bool is_for_one_run);

@@ -186,7 +186,7 @@ Status VulkanExecutable::lay_out() {
     if (!part.collective) break;
     begin = end;
   }
-  if (const auto checks = lowered().checks.size(); checks > 0) {
+  if (const auto checks = lowered().checks.size(); checks > 0 && !lowered().commits.empty()) {
     const std::uint64_t words = kReportBytes / 8 * checks;
     const std::uint64_t record[] = {0, 0, words};
     const std::pair<std::size_t, Address> from[] = {{0, {Address::Base::failures, 0, 0}}};
@@ -195,7 +195,7 @@ Status VulkanExecutable::lay_out() {
   const auto words = static_cast<std::size_t>(program().scalar_count) + 2 + lowered().commits.size();
   table_.bindings = arguments_.bytes();
   table_.failures = table_.bindings + (8 * words + 15) / 16 * 16;
-  table_.bytes = table_.failures + kReportBytes * lowered().checks.size();
+  table_.bytes = table_.failures + (report_copy_ ? kReportBytes * lowered().checks.size() : 0);
   return {};
 }
 

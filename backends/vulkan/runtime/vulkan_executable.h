@@ -13,7 +13,7 @@
 namespace burn::backends::vulkan {
 
 // What a run's kernels read of it, in one piece of memory: records of arguments, the words of the bindings, the reports
-// of checks. The host writes it anew for each run.
+// of checks that Commits read. The host writes it anew for each run.
 struct TableLayout {
   std::size_t bindings = 0, failures = 0, bytes = 0;  // where they begin; all of it
 };
@@ -39,7 +39,8 @@ class VulkanExecutable final : public DeviceProgram {
   const TableLayout& table() const { return table_; }
   // The arguments with addresses where `bindings` has them, at `table`, which is as long as table().bindings.
   void write_arguments(const compile::Bindings& bindings, std::byte* table) const { arguments_.write(bindings, table); }
-  // Copies what checks found: the record of a SystemKernel::copy_words, whose `to` is the run's. Null: no checks.
+  // Copies what checks found: the record of a SystemKernel::copy_words, whose `to` is the run's. Null: there are no
+  // checks, or none that the device reads, and they report to the host's memory.
   const Dispatch* report_copy() const { return report_copy_ ? &*report_copy_ : nullptr; }
   VkPipeline system_kernel(SystemKernel which) const { return arguments_.system_kernel(which); }
 

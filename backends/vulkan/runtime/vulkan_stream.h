@@ -49,10 +49,10 @@ class VulkanStream final : public Stream {
     std::vector<HostBlockPtr> reports;
   };
   static Commits bind(const VulkanExecutable& program, const RunArgs& args);
-  // Writes a run's table (TableLayout), and behind it the records of words to clear. `found`: where checks report;
-  // null: nowhere.
+  // Writes a run's table (TableLayout), and behind it `clears` records of words to clear, the last of them repeated.
+  // `found`: where checks report; null: nowhere.
   void write_table(const VulkanExecutable& program, const RunArgs& args, const std::vector<BufferPtr>& outputs,
-                   const Commits& bound, const SharedBlock* found, const RunTable& table);
+                   const Commits& bound, const SharedBlock* found, const RunTable& table, std::size_t clears);
   // Enqueues a run. `found`: where its checks report, null where there are none.
   Status launch(const std::shared_ptr<Executable>& executable, const RunArgs& args,
                 const std::vector<BufferPtr>& outputs, SharedBlock* found, const std::vector<bool>& left_out);

@@ -115,7 +115,7 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
     take_part_without(program, args, table.status());
     return table.status();
   }
-  write_table(program, args, outputs, bound, found, *table);
+  write_table(program, args, outputs, bound, found, *table, bound.clears.size());
 
   Status failure;                        // of the first collective that failed, or of the device
   std::shared_ptr<SharedBlock> arrived;  // the result of the collective before

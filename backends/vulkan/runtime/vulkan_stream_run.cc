@@ -139,8 +139,8 @@ VulkanStream::Commits VulkanStream::bind(const VulkanExecutable& program, const 
 
 void VulkanStream::write_table(const VulkanExecutable& program, const RunArgs& args,
                                const std::vector<BufferPtr>& outputs, const Commits& bound, const SharedBlock* found,
-                               const RunTable& table) {
-  table_.resize(Recordings::table_bytes(program, bound.clears.size()));
+                               const RunTable& table, std::size_t clears) {
+  table_.resize(Recordings::table_bytes(program, clears));
   auto* const at = table_.data();
   std::vector<compile::DeviceAddress> inputs, made;
   for (const auto& input : args.inputs) inputs.push_back(vulkan(input).address());
@@ -152,6 +152,7 @@ void VulkanStream::write_table(const VulkanExecutable& program, const RunArgs& a
   bindings.blocks = blocks;
   bindings.bindings = table.address() + program.table().bindings;
   bindings.failures = table.address() + program.table().failures;
+  if (found && !program.report_copy()) bindings.failures = found->piece().address();
   program.write_arguments(bindings, at);
   if (!bound.words.empty()) std::memcpy(at + program.table().bindings, bound.words.data(), 8 * bound.words.size());
   std::memset(at + program.table().failures, 0, program.table().bytes - program.table().failures);
@@ -159,8 +160,9 @@ void VulkanStream::write_table(const VulkanExecutable& program, const RunArgs& a
     const auto to = found->piece().address();
     std::memcpy(at + program.report_copy()->arguments + 8, &to, sizeof to);
   }
-  for (std::size_t k = 0; k < bound.clears.size(); ++k) {
-    const VkDeviceAddress record[2] = {bindings.bindings + bound.clears[k].word, bound.clears[k].report};
+  for (std::size_t k = 0; k < clears; ++k) {
+    const auto& clear = bound.clears[std::min(k, bound.clears.size() - 1)];
+    const VkDeviceAddress record[2] = {bindings.bindings + clear.word, clear.report};
     std::memcpy(at + program.table().bytes + kClearBytes * k, record, sizeof record);
   }
   if (!table_.empty()) std::memcpy(table.written->bytes().data(), at, table_.size());  // in one piece, as it is far
@@ -173,9 +175,8 @@ Status VulkanStream::launch(const std::shared_ptr<Executable>& executable, const
   if (program.does_nothing()) return {};
   const auto bound = bind(program, args);
   BURN_TRY(auto recording, recordings_->take(program, left_out, bound.clears.size()));
-  write_table(program, args, outputs, bound, found, recording.table);
-  const bool is_for_one_run = !left_out.empty() || !bound.clears.empty();
-  BURN_RETURN_IF_ERROR(recordings_->submit(executable, std::move(recording), is_for_one_run));
+  write_table(program, args, outputs, bound, found, recording.table, recording.clears);
+  BURN_RETURN_IF_ERROR(recordings_->submit(executable, std::move(recording), !left_out.empty()));
   if (!bound.reports.empty()) completions_.add([reports = bound.reports](const Status&) {});
   return {};
 }
