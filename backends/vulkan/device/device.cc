@@ -163,14 +163,14 @@ Device::~Device() {
   vk_.DestroyDevice(device_, nullptr);
 }
 
-Status Device::submit(VkCommandBuffer commands, VkSemaphore timeline, std::uint64_t value) {
+Status Device::submit(std::span<const VkCommandBuffer> commands, VkSemaphore timeline, std::uint64_t value) {
   const VkTimelineSemaphoreSubmitInfo values{.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                              .signalSemaphoreValueCount = 1,
                                              .pSignalSemaphoreValues = &value};
   const VkSubmitInfo info{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                           .pNext = &values,
-                          .commandBufferCount = 1,
-                          .pCommandBuffers = &commands,
+                          .commandBufferCount = static_cast<std::uint32_t>(commands.size()),
+                          .pCommandBuffers = commands.data(),
                           .signalSemaphoreCount = 1,
                           .pSignalSemaphores = &timeline};
   const std::lock_guard lock(queue_mutex_);

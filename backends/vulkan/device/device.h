@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "backends/vulkan/device/pages.h"
@@ -59,14 +60,16 @@ class Device {
   // Of alternatives; null: nothing is timed, without BURN_AUTOTUNE=on.
   Autotune* choices() { return choices_.get(); }
 
-  // Hands commands to the queue, which signals that the timeline has come to `value` when they are done. Errors: as
+  // Hands commands to the queue, which signals that the timeline has come to `value` when all are done. Errors: as
   // check()'s.
-  Status submit(VkCommandBuffer commands, VkSemaphore timeline, std::uint64_t value);
+  Status submit(std::span<const VkCommandBuffer> commands, VkSemaphore timeline, std::uint64_t value);
 
   // A result of a call, as check() has it; a device that is lost is so for good.
   Status note(VkResult result, const char* what);
   bool is_lost() const { return is_lost_.load(std::memory_order_relaxed); }
   Status lost() const;  // why it cannot be used: requires that it is lost
+  // Of a driver that takes no commands any more.
+  void lose() { is_lost_ = true; }
 
  private:
   Device(int index, Adapter adapter, VkDevice device);

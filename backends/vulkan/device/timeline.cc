@@ -1,6 +1,8 @@
 #include "backends/vulkan/device/timeline.h"
 
 #include <chrono>
+#include <thread>
+#include <utility>
 
 namespace burn::backends::vulkan {
 
@@ -26,7 +28,8 @@ bool Timeline::is_reached(std::uint64_t number) const {
   return !device_->note(result, "asking how far the device is").ok() || reached >= number;
 }
 
-Status Timeline::wait(std::uint64_t number) const {
+Status Timeline::wait(std::uint64_t number) {
+  if (number > handed_in_.load(std::memory_order_acquire)) hand_in_up_to(number);
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const VkSemaphoreWaitInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                  .semaphoreCount = 1,
@@ -50,12 +53,61 @@ Status Timeline::wait(std::uint64_t number) const {
   return device_->lost();
 }
 
+void Timeline::set_watcher(std::function<void(std::uint64_t)> watcher) { watcher_ = std::move(watcher); }
+
+bool Timeline::is_due() {
+  while (!in_flight_.empty() && is_reached(in_flight_.front())) in_flight_.pop_front();
+  return in_flight_.size() < kMaxInFlight || held_.size() >= kMaxHeld;
+}
+
+Status Timeline::hand_in() {
+  const auto last = handed_in_ + held_.size();
+  BURN_RETURN_IF_ERROR(device_->submit(held_, semaphore_, last));
+  held_.clear();
+  in_flight_.push_back(last);
+  handed_in_.store(last, std::memory_order_release);
+  return {};
+}
+
 Status Timeline::submit(VkCommandBuffer commands) {
   if (device_->is_lost()) return device_->lost();
-  const auto number = submitted() + 1;
-  BURN_RETURN_IF_ERROR(device_->submit(commands, semaphore_, number));
-  submitted_.store(number, std::memory_order_release);
+  std::uint64_t watched = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    held_.push_back(commands);
+    if (!watcher_ || is_due()) {
+      auto status = hand_in();
+      // Commands that were taken before are handed in later.
+      if (!status.ok() && held_.size() == 1) {
+        held_.clear();
+        return status;
+      }
+    }
+    if (held_.size() == 1) watched = in_flight_[in_flight_.size() - kMaxInFlight];  // then less than so many are left
+    submitted_.fetch_add(1, std::memory_order_release);
+  }
+  if (watched > 0) watcher_(watched);
   return {};
+}
+
+void Timeline::hand_in_if_due() {
+  const std::lock_guard lock(mutex_);
+  // Errors: handed in by wait().
+  if (!held_.empty() && is_due()) (void)hand_in();
+}
+
+void Timeline::hand_in_up_to(std::uint64_t number) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (!device_->is_lost()) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (number <= handed_in_) return;
+      const auto status = hand_in();
+      if (status.ok()) continue;
+      if (std::chrono::steady_clock::now() > until) return device_->lose();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace burn::backends::vulkan

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "backends/vulkan/device/device.h"
 
@@ -21,15 +25,36 @@ class Timeline {
   // Whether the device has done all up to this number; true of a device that is lost.
   bool is_reached(std::uint64_t number) const;
   // Errors: UNAVAILABLE where the device is lost.
-  Status wait(std::uint64_t number) const;
+  Status wait(std::uint64_t number);
+  // Commands after those before. Between two batches a device pauses for some ten microseconds, so while it has two
+  // batches to do, commands are held back and handed to it together, if there is a watcher. Errors: of commands that
+  // were not taken; the number stays what it was.
   Status submit(VkCommandBuffer commands);
 
+  // Told a number whenever commands begin to be held back: once the device has reached it, hand_in_if_due() has to be
+  // called. Before the first submission; without a watcher commands are never held back.
+  void set_watcher(std::function<void(std::uint64_t number)> watcher);
+  // Hands in what is held back, if the device has less than two batches to do.
+  void hand_in_if_due();
+
  private:
+  static constexpr std::size_t kMaxInFlight = 2;  // batches
+  static constexpr std::size_t kMaxHeld = 8;      // command buffers
+
   Timeline(std::shared_ptr<Device> device, VkSemaphore semaphore) : device_(std::move(device)), semaphore_(semaphore) {}
+  // Caller must hold `mutex_`.
+  bool is_due();
+  Status hand_in();
+  // Hands in all up to this number. Gives up after a second of errors, and says that the device is lost.
+  void hand_in_up_to(std::uint64_t number);
 
   const std::shared_ptr<Device> device_;
   const VkSemaphore semaphore_;
-  std::atomic<std::uint64_t> submitted_ = 0;
+  std::function<void(std::uint64_t)> watcher_;
+  std::atomic<std::uint64_t> submitted_ = 0, handed_in_ = 0;
+  std::mutex mutex_;                     // held while a batch is handed in, so that numbers rise
+  std::vector<VkCommandBuffer> held_;    // those of the numbers after `handed_in_`
+  std::deque<std::uint64_t> in_flight_;  // the last number of each batch that the device may be at
 };
 
 }  // namespace burn::backends::vulkan

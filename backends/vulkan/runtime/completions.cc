@@ -5,9 +5,13 @@
 namespace burn::backends::vulkan {
 
 Completions::Completions(std::shared_ptr<Timeline> timeline)
-    : timeline_(std::move(timeline)), thread_(start_thread("burn-vulkan", [this] { work(); })) {}
+    : timeline_(std::move(timeline)), thread_(start_thread("burn-vulkan", [this] { work(); })) {
+  timeline_->set_watcher(
+      [this](std::uint64_t number) { add(number, [this](const Status&) { timeline_->hand_in_if_due(); }); });
+}
 
 Completions::~Completions() {
+  timeline_->set_watcher(nullptr);
   {
     const std::lock_guard lock(mutex_);
     is_ending_ = true;
@@ -16,10 +20,12 @@ Completions::~Completions() {
   thread_.join();
 }
 
-void Completions::add(Body body) {
+void Completions::add(Body body) { add(timeline_->submitted(), std::move(body)); }
+
+void Completions::add(std::uint64_t number, Body body) {
   {
     const std::lock_guard lock(mutex_);
-    items_.push_back({timeline_->submitted(), std::move(body)});
+    items_.push_back({number, std::move(body)});
   }
   changed_.notify_one();
 }

@@ -1,4 +1,5 @@
-// What is to happen on the host when the device has come so far: a thread that waits for a stream's timeline.
+// What is to happen on the host when the device has come so far: a thread that waits for a stream's timeline, and hands
+// in the commands that it holds back.
 #pragma once
 
 #include <condition_variable>
@@ -30,6 +31,7 @@ class Completions {
     std::uint64_t number;  // of the timeline
     Body body;
   };
+  void add(std::uint64_t number, Body body);
   void work();
 
   const std::shared_ptr<Timeline> timeline_;
