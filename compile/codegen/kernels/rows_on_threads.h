@@ -1,6 +1,7 @@
 // How the rows of a group are spread over threads of a device that takes kernels of the kernel language.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "compile/codegen/kernel/device_facts.h"
@@ -22,6 +23,13 @@ struct RowsOnThreads {
     constexpr std::int64_t kShort = 16;  // elements
     if (facts.has_slow_barriers || row_size < kShort) return {.rows = kRowsOfThreads};
     if (of.lanes > facts.max_threads) return {.lanes = facts.max_threads, .width = of.width};
+    // Drivers take no bound on registers: with more elements a thread has so many that too few blocks are under way.
+    constexpr int kMaxHeld = 16;
+    if (of.lanes > facts.subgroup_size && of.width * of.vectors > kMaxHeld && of.vectors % 2 == 0 &&
+        2 * of.lanes <= std::min(facts.max_threads, 512)) {
+      const std::int64_t elements = std::int64_t{of.lanes} * of.width * of.vectors;
+      return {1, 2 * of.lanes, of.width, of.vectors / 2, elements == row_size};
+    }
     // Rows of a block do not wait for each other.
     const int rows = facts.has_shuffles && of.lanes == facts.subgroup_size ? of.rows_per_block() : 1;
     return {rows, of.lanes, of.width, of.vectors, std::int64_t{of.lanes} * of.width * of.vectors == row_size};
