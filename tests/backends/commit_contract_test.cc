@@ -1,8 +1,8 @@
 // What a Commit promises (ir/ops/commit.h), asserted of every kind of device that this program knows and that computes.
-#include "tests/backends/stream_contract.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/backends/stream_contract.h"
 
 namespace burn::testing {
 namespace {
