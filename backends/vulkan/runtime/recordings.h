@@ -18,7 +18,7 @@ namespace burn::backends::vulkan {
 struct Recording {
   VkCommandBuffer commands = VK_NULL_HANDLE;
   RunTable table;                        // that the commands read
-  std::size_t clears = 0;                // words that they clear, if these are to be
+  std::size_t clears = 0;                // words that they clear where a check has failed
   std::uint64_t number = 0;              // of the timeline, of its last submission
   std::shared_ptr<RecordedTimes> times;  // where they are wanted
 };
