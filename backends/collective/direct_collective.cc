@@ -136,6 +136,20 @@ class DirectCollective final : public Collective {
     return scratch_.data() + place * bytes;
   }
 
+  // Gives each other member the part that `part_for` names, and takes as many bytes from each into its scratch, which
+  // becomes its entry in `sources`.
+  Result<bool> exchange_for_sources(const CollectiveCall& call, const auto& part_for, std::size_t bytes,
+                                    std::vector<const std::byte*>& sources) {
+    std::vector<PeerPart> parts(members());
+    for (std::size_t m = 0; m < members(); ++m) {
+      if (m == me()) continue;
+      auto* const place = scratch(m, bytes);
+      sources[m] = place;
+      parts[m] = {part_for(m), all_of(whole(place, bytes))};
+    }
+    return exchange_parts(call, std::move(parts));
+  }
+
   Status all_reduce(const ir::AllReduce& op, const CollectiveCall& call) {
     const auto element = ir::size_of(call.type.dtype);
     const auto total = static_cast<std::size_t>(call.type.num_elements());
@@ -155,15 +169,9 @@ class DirectCollective final : public Collective {
   Result<bool> reduce_whole(const ir::AllReduce& op, const CollectiveCall& call, std::size_t first, std::size_t count) {
     const auto element = ir::size_of(call.type.dtype), bytes = count * element;
     auto* const own = call.failed ? nullptr : bytes_of(call) + first * element;
-    std::vector<PeerPart> parts(members());
     std::vector<const std::byte*> sources(members(), own);
-    for (std::size_t m = 0; m < members(); ++m) {
-      if (m == me()) continue;
-      auto* const place = scratch(m, bytes);
-      sources[m] = place;
-      parts[m] = {all_of(whole(own, bytes)), all_of(whole(place, bytes))};
-    }
-    BURN_TRY(const bool goes_on, exchange_parts(call, std::move(parts)));
+    const auto all = [&](std::size_t) { return all_of(whole(own, bytes)); };
+    BURN_TRY(const bool goes_on, exchange_for_sources(call, all, bytes, sources));
     if (goes_on) combine_in_order(op.fn, call.type.dtype, sources, call.result.data() + first * element, count);
     return goes_on;
   }
@@ -179,15 +187,9 @@ class DirectCollective final : public Collective {
     };
     const auto own_count = bound(me() + 1) - bound(me());
     auto* const operand = call.failed ? nullptr : bytes_of(call);
-    std::vector<PeerPart> parts(members());
     std::vector<const std::byte*> sources(members(), operand ? operand + bound(me()) * element : nullptr);
-    for (std::size_t m = 0; m < members(); ++m) {
-      if (m == me()) continue;
-      auto* const place = scratch(m, own_count * element);
-      sources[m] = place;
-      parts[m] = {part_at(operand, m), all_of(whole(place, own_count * element))};
-    }
-    BURN_TRY(const bool goes_on, exchange_parts(call, std::move(parts)));
+    const auto operand_of = [&](std::size_t m) { return part_at(operand, m); };
+    BURN_TRY(const bool goes_on, exchange_for_sources(call, operand_of, own_count * element, sources));
     if (!goes_on) return false;
     auto* const result = call.result.data();
     combine_in_order(op.fn, call.type.dtype, sources, result + bound(me()) * element, own_count);
@@ -217,16 +219,9 @@ class DirectCollective final : public Collective {
       };
       const auto own = range(me());
       const auto bytes = own.bytes();
-      std::vector<PeerPart> parts(members());
       auto* const result = call.failed ? nullptr : call.result.data() + own.begin;
       std::vector<const std::byte*> sources(members(), result);
-      for (std::size_t m = 0; m < members(); ++m) {
-        if (m == me()) continue;
-        auto* const place = scratch(m, bytes);
-        sources[m] = place;
-        parts[m] = {range(m), all_of(whole(place, bytes))};
-      }
-      BURN_TRY(const bool goes_on, exchange_parts(call, std::move(parts)));
+      BURN_TRY(const bool goes_on, exchange_for_sources(call, range, bytes, sources));
       if (!goes_on) return {};
       copy(own, all_of(whole(result, bytes)));
       combine_in_order(op.fn, call.type.dtype, sources, result, bytes / element);
