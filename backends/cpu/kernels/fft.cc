@@ -6,11 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels/copy.h"
-#include "backends/cpu/kernels/fft_plan.h"
-#include "backends/cpu/kernels/lines.h"
-#include "backends/cpu/runtime/kept_tables.h"
-#include "backends/cpu/runtime/run.h"
-#include "backends/cpu/simd/fft_loops.h"
+#include "backends/cpu/kernels/fft_lines.h"
 #include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
@@ -37,92 +33,6 @@ struct Turns {
     }
   }
 };
-
-// After the results have their memory: a length off the wire may be any.
-template <typename T>
-Result<std::shared_ptr<const FftPlan<T>>> plan_of(Run& run, std::int64_t n) {
-  return run.pool.tables().get<FftPlan<T>>(n);
-}
-
-// How many lines to transform side by side: so many as stay in the caches, unless the plan wants them one by one. Half
-// of them at least fill a vector.
-template <typename T>
-std::int64_t width_of(const Lines& lines, const FftPlan<T>& plan) {
-  constexpr std::int64_t kCache = std::int64_t{256} * 1024;  // bytes
-  constexpr std::int64_t kMax = 16;
-  if (lines.inner == 1 && plan.wants_one()) return 1;
-  const auto fit = kCache / (4 * std::max<std::int64_t>(plan.size(), 1) * static_cast<std::int64_t>(sizeof(T)));
-  return std::clamp<std::int64_t>(std::min(fit, lines.count()), 1, kMax);
-}
-
-// Calls body(first line, lines, room) for a few lines at a time, on several threads. The room is what the plan wants,
-// after `numbers` for each line.
-template <typename T, typename Body>
-Status for_lines(Run& run, const Lines& lines, const FftPlan<T>& plan, std::int64_t numbers, const Body& body) {
-  const auto width = width_of(lines, plan);
-  const auto blocks = (lines.count() + width - 1) / width;
-  const auto parts = std::min<std::int64_t>(blocks, 4 * thread_count());
-  const auto per_part = apart(plan.room(width) + apart(numbers * width));
-  const auto grain = std::max<std::int64_t>(1, kGrain / (8 * lines.size * width + 1));
-  BURN_TRY(const auto room, run.pool.allocate(static_cast<std::size_t>(parts * per_part) * sizeof(T)));
-  const auto blocks_per_part = (blocks + parts - 1) / std::max<std::int64_t>(1, parts);
-  parallel_for(parts, std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, blocks_per_part)),
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (auto part = begin; part < end; ++part) {
-                   T* here = reinterpret_cast<T*>(room->data()) + part * per_part;
-                   const auto last = std::min(blocks, (part + 1) * blocks_per_part);
-                   for (auto block = part * blocks_per_part; block < last; ++block) {
-                     const auto first = block * width;
-                     throw_if_interrupted();
-                     body(first, std::min(width, lines.count() - first), here);
-                   }
-                 }
-               });
-  return {};
-}
-
-// Calls body(v, count) for lines [first + v, first + v + count) that lie side by side.
-template <typename Body>
-void side_by_side(const Lines& lines, std::int64_t first, std::int64_t width, const Body& body) {
-  for (std::int64_t v = 0; v < width;) {
-    const auto count = std::min(width - v, lines.inner - (first + v) % lines.inner);
-    body(v, count);
-    v += count;
-  }
-}
-
-// n elements of `width` lines from x, the one at `offset` and every step-th after it: element j of line v to
-// [j * width + v].
-template <typename T>
-void load(const Lines& lines, std::int64_t first, std::int64_t width, std::int64_t n, const T* x, T* to,
-          std::int64_t offset = 0, std::int64_t step = 1) {
-  if (lines.inner == 1 && width == 1 && step == 1) {
-    std::copy_n(x + lines.start(first) + offset, n, to);
-    return;
-  }
-  if (lines.inner == 1 && step == 1)
-    return fft_loops<T>().transpose(width, n, x + lines.start(first) + offset, lines.size, to, width);
-  side_by_side(lines, first, width, [&](std::int64_t v, std::int64_t count) {
-    const T* from = x + lines.start(first + v) + offset * lines.inner;
-    for (std::int64_t j = 0; j < n; ++j) std::copy_n(from + j * step * lines.inner, count, to + j * width + v);
-  });
-}
-
-// Back, to all of the lines or every step-th.
-template <typename T>
-void store(const Lines& lines, std::int64_t first, std::int64_t width, std::int64_t n, const T* from, T* y,
-           std::int64_t offset = 0, std::int64_t step = 1) {
-  if (lines.inner == 1 && width == 1 && step == 1) {
-    std::copy_n(from, n, y + lines.start(first) + offset);
-    return;
-  }
-  if (lines.inner == 1 && step == 1)
-    return fft_loops<T>().transpose(n, width, from, width, y + lines.start(first) + offset, lines.size);
-  side_by_side(lines, first, width, [&](std::int64_t v, std::int64_t count) {
-    T* to = y + lines.start(first + v) + offset * lines.inner;
-    for (std::int64_t j = 0; j < n; ++j) std::copy_n(from + j * width + v, count, to + j * step * lines.inner);
-  });
-}
 
 template <typename Body>
 Status dispatch_real(ir::DType dtype, const Body& body) {
