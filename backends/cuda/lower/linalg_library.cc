@@ -16,24 +16,14 @@ using What = MatrixCall::What;
 class Calls {
  public:
   Calls(Emitter& emit, const MatrixBatch& batch, ir::DType dtype) : emit_(emit), batch_(batch), dtype_(dtype) {
-    infos_ = emit.scratch(bytes_of_words(batch.count));
-    emit.fill_zero(infos_, bytes_of_words(batch.count));
+    infos_ = zeros(batch.count);
   }
 
   const Address& infos() const { return infos_; }
   // Zeros, which are no pivots: they stay where the library meets NaN.
-  Address pivots() {
-    const auto count = batch_.count * batch_.least();
-    const auto made = emit_.scratch(bytes_of_words(count));
-    emit_.fill_zero(made, bytes_of_words(count));
-    return made;
-  }
+  Address pivots() { return zeros(batch_.count * batch_.least()); }
   // Zeros, one for each matrix.
-  Address marks() {
-    const auto made = emit_.scratch(bytes_of_words(batch_.count));
-    emit_.fill_zero(made, bytes_of_words(batch_.count));
-    return made;
-  }
+  Address marks() { return zeros(batch_.count); }
   // Addresses of the matrices of a, and behind them of those of b.
   Address pointers(const Address& a, std::int64_t a_elements, const Address& b = {}, std::int64_t b_elements = 0) {
     const auto made = emit_.scratch(2 * sizeof(std::int64_t) * static_cast<std::size_t>(batch_.count));
@@ -93,8 +83,11 @@ class Calls {
   }
 
  private:
-  static std::size_t bytes_of_words(std::int64_t count) {
-    return sizeof(std::int32_t) * static_cast<std::size_t>(count);
+  Address zeros(std::int64_t words) {
+    const auto bytes = sizeof(std::int32_t) * static_cast<std::size_t>(words);
+    const auto made = emit_.scratch(bytes);
+    emit_.fill_zero(made, bytes);
+    return made;
   }
 
   Emitter& emit_;
