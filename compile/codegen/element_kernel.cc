@@ -23,10 +23,8 @@ std::string element_by_itself(GroupPrinter& printer, const std::string& body) {
   std::string text;
   for (std::size_t k = 0; k < plan.reads().size(); ++k) {
     if (plan.reads()[k].kind != GroupOperand::Kind::full) continue;
-    const auto dtype = program.type_of(plan.reads()[k].ref).dtype;
     text += plan.reads()[k].counts ? counted_read(printer, k, fmt::format("i{} + i", k), "0")
-                                   : fmt::format("const {} x{} = {};\n", compute_type(dtype), k,
-                                                 cuda_cpp::to_compute(storage_type(dtype), fmt::format("p{}[i]", k)));
+                                   : stored_read(printer, k, fmt::format("p{}[i]", k));
   }
   text += "const std::uint64_t position = i;\n(void)position;\n" + body;
   for (std::size_t k = 0; k < plan.writes().size(); ++k) {
@@ -124,8 +122,7 @@ class ElementKernel {
 
   void add_read(std::size_t k) {
     const auto& read = plan_.reads()[k];
-    const auto dtype = plan_.program().type_of(read.ref).dtype;
-    const char* type = storage_type(dtype);
+    const char* type = storage_type(plan_.program().type_of(read.ref).dtype);
     const auto repeats = walk_.strides[static_cast<std::size_t>(read.full_index)].back() == 0;
     const bool packs = width_ > 1 && !repeats;
     if (read.counts) {
@@ -146,8 +143,7 @@ class ElementKernel {
     } else {
       before_ += fmt::format("const auto l{0} = p{0}[{1}];\n", k, at(read.full_index));
     }
-    loads_ += fmt::format("const {} x{} = {};\n", compute_type(dtype), k,
-                          cuda_cpp::to_compute(type, fmt::format("l{}{}", k, packs ? ".lanes[j]" : "")));
+    loads_ += stored_read(printer_, k, fmt::format("l{}{}", k, packs ? ".lanes[j]" : ""));
   }
 
   void add_write(std::size_t k) {

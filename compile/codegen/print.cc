@@ -119,12 +119,28 @@ std::string GroupPrinter::functions() const {
   return cuda_cpp::group_opening(is_coarse_, !divisors_.empty(), functions_);
 }
 
+std::string stored_read(const GroupPrinter& printer, std::size_t k, const std::string& element) {
+  const auto dtype = printer.plan().program().type_of(printer.plan().reads()[k].ref).dtype;
+  return fmt::format("const {} x{} = {};\n", compute_type(dtype), k,
+                     cuda_cpp::to_compute(storage_type(dtype), element));
+}
+
 std::string counted_read(const GroupPrinter& printer, std::size_t k, const std::string& offset, const std::string& j) {
   const auto& read = printer.plan().reads()[k];
   const auto* type = compute_type(read.view.dtype);
   const auto* position = ir::is_floating(read.view.dtype) ? "int" : type;  // converted once for all of a vector
   return fmt::format("const {0} x{1} = static_cast<{0}>(static_cast<{2}>({3})) + static_cast<{0}>({4});\n", type, k,
                      position, offset, j);
+}
+
+std::string element_statements(GroupPrinter& printer, const std::set<std::int32_t>& nodes, const std::string& position,
+                               const std::set<std::int32_t>& coarse) {
+  std::string text;
+  for (const auto& member : printer.plan().group().members) {
+    if (member.level == Level::full && nodes.contains(member.node))
+      text += printer.statement(member, position, coarse.contains(member.node));
+  }
+  return text;
 }
 
 std::string scalar_reads(GroupPrinter& printer) {
@@ -151,8 +167,7 @@ std::string scalar_reads(GroupPrinter& printer) {
     } else if (read.kind == GroupOperand::Kind::scalar) {
       const auto from =
           printer.parameter(fmt::format("const {}*", storage_type(dtype)), fmt::format("p{}", k), Argument(read.view));
-      text += fmt::format("const {} x{} = {};\n", compute_type(dtype), k,
-                          cuda_cpp::to_compute(storage_type(dtype), "*" + from));
+      text += stored_read(printer, k, "*" + from);
       text += printer.divisor(read.ref);
     }
   }

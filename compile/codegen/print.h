@@ -49,10 +49,17 @@ class GroupPrinter {
   bool has_bindings_ = false, is_coarse_ = false;
 };
 
-// "const float x3 = ...;" of a read that counts: its element `j` after the one at an offset that is not negative. An
+// "const float x3 = ...;" of a read: its element of this expression.
+std::string stored_read(const GroupPrinter& printer, std::size_t read, const std::string& element);
+// The same of a read that counts: its element `j` after the one at an offset that is not negative. An
 // Iota of f32 has no number that f32 has not.
 std::string counted_read(const GroupPrinter& printer, std::size_t read, const std::string& offset,
                          const std::string& j);
+
+// The statements of members with a number for each element, of those that compute these nodes; `coarse`: the nodes
+// whose statements are by the shorter formula.
+std::string element_statements(GroupPrinter& printer, const std::set<std::int32_t>& nodes, const std::string& position,
+                               const std::set<std::int32_t>& coarse);
 
 // "x3" is declared from the parameters of constants and scalars: the lines for all of those that a group reads.
 std::string scalar_reads(GroupPrinter& printer);

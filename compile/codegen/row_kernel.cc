@@ -9,6 +9,7 @@
 #include "compile/codegen/group_kernel.h"
 #include "compile/codegen/print.h"
 #include "compile/codegen/row_columns.h"
+#include "compile/codegen/row_gathers.h"
 #include "compile/codegen/row_layout.h"
 #include "compile/codegen/row_passes.h"
 #include "compile/codegen/walks.h"
@@ -19,7 +20,12 @@ namespace {
 class RowPrinter {
  public:
   RowPrinter(Emitter& emit, const GroupPlan& plan)
-      : emit_(emit), plan_(plan), printer_(plan), layout_(emit.target().facts(), plan), columns_(plan, layout_) {}
+      : emit_(emit),
+        plan_(plan),
+        printer_(plan),
+        layout_(emit.target().facts(), plan),
+        columns_(plan, layout_),
+        gathers_(emit, printer_, layout_) {}
 
   Status emit() {
     const auto rows = ir::num_elements(plan_.group().domain) / plan_.group().row_size;
@@ -44,12 +50,6 @@ class RowPrinter {
  private:
   ir::DType dtype(ir::Ref ref) const { return plan_.program().type_of(ref).dtype; }
   const RowShape& shape() const { return layout_.shape(); }
-  // "const float x3 = ...;" of an element of read `k`.
-  std::string declared(std::size_t k, const std::string& element) const {
-    const auto type = dtype(plan_.reads()[k].ref);
-    return fmt::format("const {} x{} = {};\n", compute_type(type), k,
-                       cuda_cpp::to_compute(storage_type(type), element));
-  }
 
   void declare_parameters() {
     for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
@@ -99,12 +99,13 @@ class RowPrinter {
     for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
       const auto& read = plan_.reads()[k];
       if (read.kind == GroupOperand::Kind::row) {
-        text += "  " + declared(k, fmt::format("p{}[base.at[{}]]", k, plan_.full_count() + read.row_index));
+        text +=
+            "  " + stored_read(printer_, k, fmt::format("p{}[base.at[{}]]", k, plan_.full_count() + read.row_index));
         text += printer_.divisor(read.ref);
       } else if (layout_.is_of_row(k) && read.counts) {
         text += "  " + counted_read(printer_, k, fmt::format("i{} + base.at[{}]", k, read.full_index), "0");
       } else if (layout_.is_of_row(k)) {
-        text += "  " + declared(k, fmt::format("p{}[base.at[{}]]", k, read.full_index));
+        text += "  " + stored_read(printer_, k, fmt::format("p{}[base.at[{}]]", k, read.full_index));
         text += printer_.divisor(read.ref, true);
       }
     }
@@ -128,78 +129,8 @@ class RowPrinter {
       if (!std::holds_alternative<ir::Gather>(node.op)) {
         text += "  " + printer_.statement(member, "row") + printer_.divisor(plan_.value_of(member));
       } else if (plan_.read(plan_.program().operands_of(node)[0])) {
-        text += direct_gather(member);
+        text += gathers_.from_memory(member);
       }
-    }
-    return text;
-  }
-
-  std::string checked_index(const Member& member) {
-    const auto operands = plan_.program().operands_of(plan_.node(member));
-    const auto v = printer_.name(plan_.value_of(member));
-    const auto report = printer_.parameter("std::int64_t*", "report_" + v,
-                                           Argument(emit_.report_index(plan_.group().row_size, member.node)));
-    return fmt::format(
-        "  const std::int64_t index_{0} = {1};\n"
-        "  const bool inside_{0} = {2};\n"
-        "  const int place_{0} = inside_{0} ? static_cast<int>(index_{0}) : -1;\n",
-        v, cuda_cpp::cast("std::int64_t", printer_.name(operands[1])),
-        cuda_cpp::check_index("index_" + v, "row_size", report));
-  }
-
-  std::string direct_gather(const Member& member) {
-    const auto operands = plan_.program().operands_of(plan_.node(member));
-    const auto* read = plan_.read(operands[0]);
-    const auto v = printer_.name(plan_.value_of(member));
-    auto text = checked_index(member);
-    if (read->counts) {
-      auto element = counted_read(
-          printer_, static_cast<std::size_t>(read - plan_.reads().data()),
-          fmt::format("i{} + {}", read - plan_.reads().data(),
-                      layout_.element_offset(read->full_index, fmt::format("(inside_{0} ? index_{0} : 0)", v))),
-          "0");
-      return text + fmt::format("  const {0} {1} = [&] {{ {2} return {3}; }}();\n", compute_type(dtype(operands[0])), v,
-                                element, printer_.name(operands[0]));
-    }
-    if (read->kind != GroupOperand::Kind::full)
-      return text +
-             fmt::format("  const {} {} = {};\n", compute_type(dtype(operands[0])), v, printer_.name(operands[0]));
-    const auto type = storage_type(dtype(operands[0]));
-    const auto element = fmt::format("inside_{} ? p{}[{}] : {}{{}}", v, read - plan_.reads().data(),
-                                     layout_.element_offset(read->full_index, "index_" + v), type);
-    return text + fmt::format("  const {} {} = {};\n", compute_type(dtype(operands[0])), v,
-                              cuda_cpp::to_compute(type, element));
-  }
-
-  // One element of values that are computed here, computed once more: cheaper than a look at each whether it is the
-  // one.
-  std::string picked(const Member& member) {
-    const auto operand = plan_.program().operands_of(plan_.node(member))[0];
-    const auto v = printer_.name(plan_.value_of(member));
-    const auto type = compute_type(dtype(operand));
-    const ir::Ref seen[] = {operand};
-    const auto needs = needs_of(plan_, operand);
-    const auto coarse = coarse_members(plan_, needs.members, seen);
-    std::string element;
-    for (const auto k : needs.reads) {
-      const auto& read = plan_.reads()[k];
-      if (layout_.is_of_row(k)) continue;
-      const auto at = layout_.element_offset(read.full_index, "c");
-      element += read.counts ? counted_read(printer_, k, fmt::format("i{} + {}", k, at), "0")
-                             : declared(k, fmt::format("p{}[{}]", k, at));
-    }
-    element += members_of(needs, "(static_cast<std::uint64_t>(row) * row_size + c)", coarse);
-    return checked_index(member) + fmt::format(
-                                       "  const {0} {1} = [&]() -> {0} {{\n  if (!inside_{1}) return {0}{{}};\n"
-                                       "  const int c = place_{1};\n{2}  return {3};\n  }}();\n",
-                                       type, v, element, printer_.name(operand));
-  }
-
-  std::string members_of(const PassNeeds& needs, const std::string& position, const std::set<std::int32_t>& coarse) {
-    std::string text;
-    for (const auto& member : plan_.group().members) {
-      if (member.level == Level::full && needs.members.contains(member.node))
-        text += printer_.statement(member, position, coarse.contains(member.node));
     }
     return text;
   }
@@ -221,7 +152,8 @@ class RowPrinter {
         combine +=
             fmt::format("sum_{} = {};\n", v, cuda_cpp::combine(reduce->fn, type, "sum_" + v, printer_.name(operand)));
       } else {
-        if (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)) after += picked(member);
+        if (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand))
+          after += gathers_.computed_again(member);
         continue;
       }
       seen.push_back(exact_value_for(plan_, *reduce, operand));
@@ -266,9 +198,10 @@ class RowPrinter {
         if (layout_.is_shared(k)) body += fmt::format("m{0}[c / {1}] = l{0};\n", k, shape().width);
         if (layout_.is_shared(k)) is_in_place_.insert(k);
       }
-      element += declared(k, fmt::format("l{}{}.lanes[j]", k, layout_.is_held(k) ? "[i]" : ""));
+      element += stored_read(printer_, k, fmt::format("l{}{}.lanes[j]", k, layout_.is_held(k) ? "[i]" : ""));
     }
-    element += members_of(needs, "(static_cast<std::uint64_t>(row) * row_size + c + j)", coarse);
+    element +=
+        element_statements(printer_, needs.members, "(static_cast<std::uint64_t>(row) * row_size + c + j)", coarse);
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
       if (stores.find(fmt::format("s{}.", k)) == std::string::npos) continue;
       body +=
@@ -295,6 +228,7 @@ class RowPrinter {
   GroupPrinter printer_;
   RowLayout layout_;
   RowColumns columns_;
+  RowGathers gathers_;
   std::set<std::size_t> is_in_place_;  // in shared memory by now
   int sites_ = 0;                      // reductions printed so far
 };
