@@ -8,18 +8,13 @@
 
 #include "compile/partition/partition.h"
 #include "router/core/parts.h"
+#include "router/core/run_check.h"
 #include "router/core/spread.h"
 
 namespace burn::router {
 namespace {
 
-Status unknown_tensor(proto::TensorId id) {
-  return not_found(fmt::format("tensor {} is not known in this session", id));
-}
-
-Status in_use(proto::TensorId id) {
-  return {StatusCode::already_exists, fmt::format("tensor {} exists already in this session", id)};
-}
+Failure failure_of(Status why) { return std::make_shared<const Status>(std::move(why)); }
 
 }  // namespace
 
@@ -66,17 +61,15 @@ Failure SessionCore::define(proto::ProgramId id, std::shared_ptr<const ir::Progr
                          });
   drop_names(programs_.define(id, {program, std::move(refused), outputs, is_marked, {}}, forget));
   auto* routed = programs_.find(id);
-  if (!routed)
-    return std::make_shared<const Status>(resource_exhausted(fmt::format("there is no room for program {}", id)));
-  if (!routed->program)
-    return std::make_shared<const Status>(routed->refused.with_context(fmt::format("program {}", id)));
+  if (!routed) return failure_of(resource_exhausted(fmt::format("there is no room for program {}", id)));
+  if (!routed->program) return failure_of(routed->refused.with_context(fmt::format("program {}", id)));
   if (is_wide_) return nullptr;
   // At home a program is what the client defined, and is prepared before its first run.
   Variant variant;
   variant.inputs.assign(program->inputs.size(), kWhole);
   variant.outputs.assign(program->outputs.size(), kWhole);
   if (const auto added = programs_.add_variant(id, *routed, std::move(variant)); !added.ok())
-    return std::make_shared<const Status>(added.status());
+    return failure_of(added.status());
   out.send(options_.home, proto::DefineProgram{id, std::move(program), std::exchange(forgotten_, {})});
   return nullptr;
 }
@@ -117,52 +110,9 @@ Result<Variant*> SessionCore::variant_of(proto::ProgramId id, RoutedProgram& pro
 
 // --- runs ------------------------------------------------------------------------------------------------------------
 
-Status SessionCore::check(const proto::Run& run, const RoutedProgram& routed) {
-  BURN_RETURN_IF_ERROR(routed.refused);
-  const auto& program = *routed.program;
-  const auto outputs = program.outputs.size();
-  if (outputs > std::numeric_limits<proto::TensorId>::max() - run.first_output)
-    return invalid_argument(fmt::format("there are no {} ids from {} on", outputs, run.first_output));
-  if (tensors_.size() + outputs > options_.max_tensors)
-    return resource_exhausted(fmt::format("a session may not hold more than {} tensors", options_.max_tensors));
-  for (std::size_t k = 0; k < outputs; ++k) {
-    if (tensors_.is_known(run.first_output + k)) return in_use(run.first_output + k);
-  }
-  if (run.inputs.size() != program.inputs.size())
-    return invalid_argument(fmt::format("{} inputs given, it has {}", run.inputs.size(), program.inputs.size()));
-  if (run.scalars.size() != static_cast<std::size_t>(program.scalar_count))
-    return invalid_argument(fmt::format("{} scalars given, it has {}", run.scalars.size(), program.scalar_count));
-  ++run_serial_;
-  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
-    const auto id = run.inputs[i];
-    auto* tensor = tensors_.find(id);
-    if (!tensor) {
-      const auto* poison = tensors_.poison_of(id);
-      return poison ? **poison : unknown_tensor(id);
-    }
-    const auto& [type, donated] = program.inputs[i];
-    if (tensor->type != type) {
-      return invalid_argument(
-          fmt::format("input {} is {}, tensor {} is {}", i, ir::to_string(type), id, ir::to_string(tensor->type)));
-    }
-    if (tensor->used_by == run_serial_ && (donated || tensor->donated_to))
-      return invalid_argument(fmt::format("tensor {} is donated and used twice", id));
-    tensor->used_by = run_serial_;
-    tensor->donated_to = donated;
-  }
-  for (const auto id : run.release) {
-    const auto* tensor = tensors_.find(id);
-    if (!tensor && !tensors_.poison_of(id)) return unknown_tensor(id);
-    if (tensor && tensor->used_by == run_serial_ && tensor->donated_to)
-      return invalid_argument(fmt::format("tensor {} is donated and released", id));
-  }
-  return {};
-}
-
 // Its outputs fail for the reason; what it was given is given away, and what it releases is released.
 Failure SessionCore::refuse_run(const proto::Run& run, const RoutedProgram* routed, const Status& why, Outbox& out) {
-  auto failure =
-      std::make_shared<const Status>(routed ? why.with_context(fmt::format("program {}", run.program)) : why);
+  auto failure = failure_of(routed ? why.with_context(fmt::format("program {}", run.program)) : why);
   std::vector<proto::TensorId> gone = run.release;
   if (routed) {
     const auto room = std::numeric_limits<proto::TensorId>::max() - run.first_output;
@@ -184,7 +134,8 @@ Failure SessionCore::run(const proto::Run& run, Outbox& out) {
     return refuse_run(run, nullptr, not_found(fmt::format("program {} is not known in this session", run.program)),
                       out);
   }
-  if (const auto status = check(run, *routed); !status.ok()) return refuse_run(run, routed, status, out);
+  const auto fits = check_run(run, *routed, tensors_, options_.max_tensors);
+  if (!fits.ok()) return refuse_run(run, routed, fits, out);
   auto variant = variant_of(run.program, *routed, run.inputs, out);
   if (!variant.ok()) return refuse_run(run, routed, variant.status(), out);
   const auto& program = *routed->program;
@@ -204,18 +155,15 @@ Failure SessionCore::run(const proto::Run& run, Outbox& out) {
 // --- values ----------------------------------------------------------------------------------------------------------
 
 Failure SessionCore::write_failed(proto::TensorId id, const Status& why) {
-  auto failure = std::make_shared<const Status>(why);
+  auto failure = failure_of(why);
   if (!tensors_.is_known(id)) tensors_.poison(id, 1, failure);
   return failure;
 }
 
 Failure SessionCore::write(proto::TensorId id, proto::HostTensor tensor, std::optional<std::int32_t> batch_axis,
                            Outbox& out) {
-  if (tensors_.is_known(id)) return write_failed(id, in_use(id));
-  if (tensors_.size() >= options_.max_tensors) {
-    return write_failed(
-        id, resource_exhausted(fmt::format("a session may not hold more than {} tensors", options_.max_tensors)));
-  }
+  if (tensors_.is_known(id)) return write_failed(id, tensor_exists(id));
+  if (tensors_.size() >= options_.max_tensors) return write_failed(id, too_many_tensors(options_.max_tensors));
   if (tensor.bytes.size() != tensor.type.num_bytes()) {
     return write_failed(
         id, invalid_argument(fmt::format("{} bytes for tensor {}: {}, which has {}", tensor.bytes.size(), id,
@@ -241,7 +189,7 @@ Failure SessionCore::release(std::span<const proto::TensorId> ids, Outbox& out) 
   Failure first;
   std::vector<proto::TensorId> gone;
   for (const auto id : ids) {
-    if (!tensors_.is_known(id) && !first) first = std::make_shared<const Status>(unknown_tensor(id));
+    if (!tensors_.is_known(id) && !first) first = failure_of(unknown_tensor(id));
     if (tensors_.drop(id)) gone.push_back(id);
   }
   if (!gone.empty()) for_each_member([&](int member) { out.send(member, proto::Release{gone}); });
@@ -252,7 +200,7 @@ ReadPlan SessionCore::read(proto::TensorId id) {
   const auto* tensor = tensors_.find(id);
   if (!tensor) {
     const auto* poison = tensors_.poison_of(id);
-    return {.poisoned = poison ? *poison : std::make_shared<const Status>(unknown_tensor(id))};
+    return {.poisoned = poison ? *poison : failure_of(unknown_tensor(id))};
   }
   ReadPlan plan{.type = tensor->type, .layout = layouts_[tensor->layout]};
   // Of members with the same part the ones in the row and the column of home.

@@ -82,7 +82,6 @@ class SessionCore {
   void for_each_member(const Each& each) const;
   compile::partition::Bounds bounds_of(std::int64_t size) const;
   Failure refuse_run(const proto::Run& run, const RoutedProgram* program, const Status& why, Outbox& out);
-  Status check(const proto::Run& run, const RoutedProgram& program);
   // The variant for inputs that lie as these do: made, and defined at the members, where there is none.
   Result<Variant*> variant_of(proto::ProgramId id, RoutedProgram& program, std::span<const proto::TensorId> inputs,
                               Outbox& out);
@@ -97,7 +96,7 @@ class SessionCore {
   Tensors tensors_;
   RoutedPrograms programs_;
   std::vector<proto::ProgramId> forgotten_;  // members' names that the next definition tells them to forget
-  std::uint64_t run_serial_ = 0, variants_made_ = 0;
+  std::uint64_t variants_made_ = 0;
   std::vector<LayoutId> lie_;  // of the inputs of the run that is looked at
 };
 

@@ -30,6 +30,9 @@ class Tensors {
   const Failure* poison_of(proto::TensorId id) const { return poisoned_.find(id); }
   bool is_known(proto::TensorId id) const { return tensors_.contains(id) || poisoned_.find(id) != nullptr; }
 
+  // The number of a new run, which no other has had.
+  std::uint64_t begin_run() { return ++runs_; }
+
   // Requires: not known.
   void add(proto::TensorId id, const ir::TensorType& type, LayoutId layout) {
     tensors_.emplace(id, Tensor{type, layout});
@@ -46,6 +49,7 @@ class Tensors {
  private:
   std::unordered_map<proto::TensorId, Tensor> tensors_;
   serving::PoisonedTensors poisoned_;
+  std::uint64_t runs_ = 0;
 };
 
 }  // namespace burn::router
