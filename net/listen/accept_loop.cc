@@ -70,23 +70,16 @@ void AcceptLoop::stop() {
   thread_.join();
 }
 
-bool AcceptLoop::watch_again(int fd, unsigned events) const {
+bool AcceptLoop::watch(int fd, unsigned events, bool is_new) const {
   epoll_event event{};
   event.events = events;
   event.data.fd = fd;
-  return ::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, fd, &event) == 0;
-}
-
-bool AcceptLoop::watch(int fd, unsigned events) const {
-  epoll_event event{};
-  event.events = events;
-  event.data.fd = fd;
-  return ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+  return ::epoll_ctl(poll_.get(), is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
 // While there are no descriptors the socket stays ready: it is left alone for a moment, not asked again and again. Of a
 // descriptor that is watched already this does not fail, for nothing new is wanted of the kernel.
-void AcceptLoop::listen(bool wanted) { (void)watch_again(listening_.get(), wanted ? unsigned{EPOLLIN} : 0U); }
+void AcceptLoop::listen(bool wanted) { (void)watch(listening_.get(), wanted ? unsigned{EPOLLIN} : 0U, false); }
 
 void AcceptLoop::run() {
   auto next_tick = Clock::now() + kTick;
@@ -234,7 +227,7 @@ void AcceptLoop::unauthenticated_ended(const std::string& peer, bool is_authenti
 
 void AcceptLoop::set_watched(AcceptedConnection& connection, bool wanted) const {
   if (connection.is_watched == wanted) return;
-  if (watch_again(connection.socket.get(), wanted ? EPOLLIN | EPOLLET : EPOLLET)) connection.is_watched = wanted;
+  if (watch(connection.socket.get(), wanted ? EPOLLIN | EPOLLET : EPOLLET, false)) connection.is_watched = wanted;
 }
 
 // Something has come on a connection.

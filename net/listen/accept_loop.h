@@ -90,8 +90,7 @@ class AcceptLoop {
   void serve(UniqueFd client);
   void keep(UniqueFd ours, Permit permit, const std::string& peer);
   void forget(int fd);
-  bool watch(int fd, unsigned events) const;
-  bool watch_again(int fd, unsigned events) const;
+  bool watch(int fd, unsigned events, bool is_new = true) const;  // `is_new`: it is not watched yet
   void look_at(int fd);
   void look_at_nameless(AcceptedConnection& connection);  // Requires: the lock.
   void end_overdue();
