@@ -144,8 +144,8 @@ class DataLoader {
   struct Position {
     Position() = default;
     Position(const Position& other) : text(std::make_shared<std::string>(*other.text)) {}
-    Position& operator=(const Position& other) {
-      text = std::make_shared<std::string>(*other.text);
+    Position& operator=(Position other) noexcept {
+      text.swap(other.text);
       return *this;
     }
     ~Position() = default;

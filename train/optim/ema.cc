@@ -229,10 +229,10 @@ Record ModuleAverage::to_record(const nn::ModuleWalk& module) const {
 }
 
 void ModuleAverage::load_record(const nn::ModuleWalk& module, const Record& record) {
-  auto [counts, entries] = detail::average_of_record(record, ema_ ? "ema" : "swa", module);
-  steps_ = counts.steps;
-  updates_ = counts.updates;
-  entries_ = std::move(entries);
+  auto average = detail::average_of_record(record, ema_ ? "ema" : "swa", module);
+  steps_ = average.first.steps;
+  updates_ = average.first.updates;
+  entries_ = std::move(average.second);
 }
 
 }  // namespace burn::optim

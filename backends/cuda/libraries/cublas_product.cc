@@ -131,6 +131,46 @@ std::size_t bytes_of(const Matrix& m, const Product& p) {
   return static_cast<std::size_t>(last + 1) * ir::size_of(p.dtype);
 }
 
+constexpr std::size_t kMaxWorkspace = 32 << 20;  // what the library's documentation advises for Hopper
+constexpr int kMaxCandidates = 16;
+using Candidates = std::vector<cublasLtMatmulHeuristicResult_t>;
+
+Result<Preference> preference_of(const Product& product) {
+  Preference preference;
+  BURN_RETURN_IF_ERROR(check_cublas(cublas_api().cublasLtMatmulPreferenceCreate(&preference.object), "preference"));
+  BURN_RETURN_IF_ERROR(check_cublas(
+      cublas_api().cublasLtMatmulPreferenceSetAttribute(preference.object, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                        &kMaxWorkspace, sizeof kMaxWorkspace),
+      "workspace"));
+  const std::pair<cublasLtMatmulPreferenceAttributes_t, int> alignments[] = {
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, product.b.alignment},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, product.a.alignment}};
+  for (const auto& [which, bytes] : alignments) {
+    const auto value = static_cast<std::uint32_t>(bytes);
+    BURN_RETURN_IF_ERROR(
+        check_cublas(cublas_api().cublasLtMatmulPreferenceSetAttribute(preference.object, which, &value, sizeof value),
+                     "alignment"));
+  }
+  return preference;
+}
+
+Result<Description> description_of(const Product& product) {
+  Description description;
+  const bool is_double = product.dtype == ir::DType::f64;
+  BURN_RETURN_IF_ERROR(check_cublas(cublas_api().cublasLtMatmulDescCreate(&description.object, compute_type_of(product),
+                                                                          is_double ? CUDA_R_64F : CUDA_R_32F),
+                                    "description"));
+  const auto first = seen(product.b).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const auto second = seen(product.a).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  BURN_RETURN_IF_ERROR(check_cublas(cublas_api().cublasLtMatmulDescSetAttribute(
+                                        description.object, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
+                                    "transa"));
+  BURN_RETURN_IF_ERROR(check_cublas(cublas_api().cublasLtMatmulDescSetAttribute(
+                                        description.object, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second),
+                                    "transb"));
+  return description;
+}
+
 class Prepared final : public PreparedProduct {
  public:
   std::size_t workspace_bytes() const override { return workspace_; }
@@ -159,20 +199,7 @@ class Prepared final : public PreparedProduct {
     auto made = std::make_shared<Prepared>();
     made->handle_ = handle;
     made->dtype_ = product.dtype;
-    const bool is_double = product.dtype == ir::DType::f64;
-    BURN_RETURN_IF_ERROR(
-        check_cublas(cublas_api().cublasLtMatmulDescCreate(&made->description_.object, compute_type_of(product),
-                                                           is_double ? CUDA_R_64F : CUDA_R_32F),
-                     "description"));
-    const auto first = seen(product.b).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const auto second = seen(product.a).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    BURN_RETURN_IF_ERROR(check_cublas(cublas_api().cublasLtMatmulDescSetAttribute(
-                                          made->description_.object, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
-                                      "transa"));
-    BURN_RETURN_IF_ERROR(
-        check_cublas(cublas_api().cublasLtMatmulDescSetAttribute(made->description_.object, CUBLASLT_MATMUL_DESC_TRANSB,
-                                                                 &second, sizeof second),
-                     "transb"));
+    BURN_TRY(made->description_, description_of(product));
     if (product.epilogue != Epilogue::none) BURN_RETURN_IF_ERROR(made->add_epilogue(product));
     BURN_TRY(made->a_, layout_of(product.a, product.batch, product.dtype));
     BURN_TRY(made->b_, layout_of(product.b, product.batch, product.dtype));
@@ -201,50 +228,42 @@ class Prepared final : public PreparedProduct {
         "epilogue");
   }
 
-  Status choose(const Product& product, Autotune& choices) {
-    constexpr std::size_t kMaxWorkspace = 32 << 20;  // what the library's documentation advises for Hopper
-    constexpr int kMaxCandidates = 16;
-    Preference preference;
-    BURN_RETURN_IF_ERROR(check_cublas(cublas_api().cublasLtMatmulPreferenceCreate(&preference.object), "preference"));
-    BURN_RETURN_IF_ERROR(check_cublas(
-        cublas_api().cublasLtMatmulPreferenceSetAttribute(preference.object, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                                          &kMaxWorkspace, sizeof kMaxWorkspace),
-        "workspace"));
-    const std::pair<cublasLtMatmulPreferenceAttributes_t, int> alignments[] = {
-        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, product.b.alignment},
-        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, product.a.alignment}};
-    for (const auto& [which, bytes] : alignments) {
-      const auto value = static_cast<std::uint32_t>(bytes);
-      BURN_RETURN_IF_ERROR(check_cublas(
-          cublas_api().cublasLtMatmulPreferenceSetAttribute(preference.object, which, &value, sizeof value),
-          "alignment"));
-    }
+  // Algorithms that the library has for the product, the most promising first. Errors: UNIMPLEMENTED without any.
+  Result<Candidates> candidates(const Product& product) const {
+    BURN_TRY(const auto preference, preference_of(product));
     std::array<cublasLtMatmulHeuristicResult_t, kMaxCandidates> found{};
     int count = 0;
     const auto status =
         cublas_api().cublasLtMatmulAlgoGetHeuristic(handle_, description_.object, b_.object, a_.object, c_.object,
                                                     c_.object, preference.object, kMaxCandidates, found.data(), &count);
     if (status != CUBLAS_STATUS_SUCCESS || count == 0) return unimplemented("cuBLASLt has no kernel for this product");
-    const auto take = [&](int i) {
-      algorithm_ = found[static_cast<std::size_t>(i)].algo;
-      workspace_ = found[static_cast<std::size_t>(i)].workspaceSize;
-    };
-    take(0);
+    return Candidates(found.begin(), found.begin() + count);
+  }
+
+  void take(const cublasLtMatmulHeuristicResult_t& candidate) {
+    algorithm_ = candidate.algo;
+    workspace_ = candidate.workspaceSize;
+  }
+
+  Status choose(const Product& product, Autotune& choices) {
+    BURN_TRY(const auto found, candidates(product));
+    take(found[0]);
     if (product.a.rows == 1 || product.b.columns == 1) return {};
     std::vector<std::string> texts;
-    texts.reserve(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) texts.push_back(fmt::format("heuristic {}", i));
+    texts.reserve(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) texts.push_back(fmt::format("heuristic {}", i));
     const std::vector<std::string_view> names(texts.begin(), texts.end());
     std::optional<Trial> trial;  // only where something is timed
-    take(choices.choose_timed(key_of(product), names, [&](int i) -> Result<double> {
+    const auto fastest = choices.choose_timed(key_of(product), names, [&](int i) -> Result<double> {
       if (!trial)
         trial.emplace({bytes_of(product.a, product), bytes_of(product.b, product), bytes_of(product.c, product),
                        vector_bytes(product), kMaxWorkspace});
-      take(i);
-      return trial->seconds([&](CUstream stream) {
-        return run({(*trial)[0], (*trial)[1], (*trial)[2], (*trial)[3], (*trial)[4]}, stream);
+      take(found[static_cast<std::size_t>(i)]);
+      return trial->seconds([&, blocks = trial->blocks()](CUstream stream) {
+        return run({blocks[0], blocks[1], blocks[2], blocks[3], blocks[4]}, stream);
       });
-    }));
+    });
+    take(found[static_cast<std::size_t>(fastest)]);
     return {};
   }
 
