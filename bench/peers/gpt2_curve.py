@@ -22,7 +22,7 @@ import sys
 import torch
 import torch.nn.functional as F
 
-import torch_bench
+import torch_models
 
 
 class Mt19937_64:
@@ -131,7 +131,7 @@ def main():
     text = open(options.data, "rb").read()
     shapes = {name: tensor.shape for name, tensor in tensors_of(options.start)}
     vocabulary, model = shapes["tokens.weight"]
-    net = torch_bench.CharGpt(vocabulary, options.context, model, options.layers, options.heads, gelu="tanh")
+    net = torch_models.CharGpt(vocabulary, options.context, model, options.layers, options.heads, gelu="tanh")
     net.head.weight = net.tokens.weight
     load(net, options.start)
     adapters = adapt(net, options.adapters, options.alpha) if options.adapters else []

@@ -12,57 +12,19 @@ import json
 import math
 import statistics
 import sys
-import time
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-
-GPU = False
-MODE = "eager"
-CALLS = 0
-
-
-def side():
-    return 8192 if GPU else 1024
-
-
-def calls(on_cpu):
-    """Of a sample, for what takes a GPU some 100 us."""
-    return 32 if GPU else on_cpu
-
-
-def repeat(body, seconds, inner=1):
-    """Seconds of each call of `body`, as the mean over `inner` calls, after three samples to warm up."""
-    if CALLS and inner > 1:
-        inner = CALLS
-    def take():
-        start = time.perf_counter()
-        for _ in range(inner):
-            body()
-        if GPU:
-            torch.cuda.synchronize()
-        return (time.perf_counter() - start) / inner
-
-    for _ in range(3):
-        take()
-    samples, start = [], time.perf_counter()
-    while len(samples) < 5 or time.perf_counter() - start < seconds:
-        samples.append(take())
-    return samples
-
-
-def rate(samples, amount):
-    return [amount / s for s in samples]
-
-
-def micro(samples):
-    return [s * 1e6 for s in samples]
+import torch_timing as timing
+from torch_models import Cnn, Mlp
+from torch_steps import chargpt_step, gpt2_generate, gpt2_step, lstm_step, step
+from torch_timing import calls, micro, rate, repeat, side
 
 
 def copy(s):
-    size = (1024 if GPU else 64) << 20
+    size = (1024 if timing.GPU else 64) << 20
     x = torch.zeros(size // 4)
     return rate(repeat(lambda: x.clone(), s, 4), 2 * size / 1e9)
 
@@ -72,12 +34,12 @@ def gelu(x):
 
 
 def gelu_custom(s):
-    x = torch.randn(1 << (26 if GPU else 22))
+    x = torch.randn(1 << (26 if timing.GPU else 22))
     return rate(repeat(lambda: gelu(x), s, calls(4)), 2 * 4 * x.numel() / 1e9)
 
 
 def gelu_custom_backward(s):
-    x = torch.randn(1 << (26 if GPU else 22), requires_grad=True)
+    x = torch.randn(1 << (26 if timing.GPU else 22), requires_grad=True)
     return rate(repeat(lambda: torch.autograd.grad(gelu(x).sum(), x), s, calls(4)), 3 * 4 * x.numel() / 1e9)
 
 
@@ -181,206 +143,6 @@ def op_dispatch(s):
     return micro([t / 1000 for t in repeat(body, s)])
 
 
-class Mlp(nn.Sequential):
-    def __init__(self):
-        super().__init__(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
-
-
-class Cnn(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv1, self.conv2 = nn.Conv2d(1, 8, 3), nn.Conv2d(8, 16, 3)
-        self.linear1, self.linear2 = nn.Linear(1024, 512), nn.Linear(512, 10)
-
-    def forward(self, images):
-        x = F.dropout(self.conv1(images.view(-1, 1, 28, 28)))
-        x = F.relu(F.dropout(self.conv2(x)))
-        x = F.adaptive_avg_pool2d(x, 8).flatten(1)
-        return self.linear2(F.relu(F.dropout(self.linear1(x))))
-
-
-def captured(body):
-    """The whole of it as a CUDA graph."""
-    side_stream = torch.cuda.Stream()
-    side_stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side_stream):
-        for _ in range(5):
-            body()
-    torch.cuda.current_stream().wait_stream(side_stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        body()
-    return graph
-
-
-def training(net, loss):
-    """A step with Adam, as MODE says: `loss` compiled, and the whole of it captured."""
-    graph = MODE in ("graph", "both")
-    optim = torch.optim.Adam(net.parameters(), lr=1e-3, **({"capturable": True} if graph else {}))
-    if MODE in ("compile", "both"):
-        loss = torch.compile(loss)
-
-    def body():
-        optim.zero_grad()
-        loss().backward()
-        optim.step()
-    return captured(body).replay if graph else body
-
-
-def step(model, batch):
-    def run(s):
-        torch.manual_seed(1)
-        net = model()
-        images, targets = torch.rand(batch, 784), torch.arange(batch) % 10
-        return micro(repeat(training(net, lambda: F.cross_entropy(net(images), targets)), s, 100 if GPU else 10))
-    return run
-
-
-def lstm_step(s):
-    """Milliseconds of a step with Adam: two layers of 512, 64 sequences of 128 steps, the mean square as the loss."""
-    torch.manual_seed(1)
-    net = nn.LSTM(512, 512, 2, batch_first=True)
-    x = torch.rand(64, 128, 512) * 2 - 1
-    return [1e3 * t for t in repeat(training(net, lambda: net(x)[0].square().mean()), s, 10 if GPU else 1)]
-
-
-class Block(nn.Module):
-    """GPT-2's, with one product for queries, keys and values."""
-    def __init__(self, model, heads, context, gelu="none"):
-        super().__init__()
-        self.heads, self.gelu = heads, gelu
-        self.norm1, self.norm2 = nn.LayerNorm(model), nn.LayerNorm(model)
-        self.qkv, self.out = nn.Linear(model, 3 * model), nn.Linear(model, model)
-        self.inner, self.outer = nn.Linear(model, 4 * model), nn.Linear(4 * model, model)
-        self.register_buffer("later", torch.ones(context, context, dtype=torch.bool).triu(1))
-
-    def split_heads(self, x):
-        b, n, d = x.shape
-        return (t.view(b, n, self.heads, d // self.heads).transpose(1, 2) for t in self.qkv(x).split(d, 2))
-
-    def attend(self, x):
-        b, n, d = x.shape
-        q, k, v = self.split_heads(x)
-        if hasattr(F, "scaled_dot_product_attention"):
-            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        else:
-            scores = (q @ k.transpose(2, 3)) * (1 / math.sqrt(d // self.heads))
-            y = torch.softmax(scores.masked_fill(self.later[:n, :n], -math.inf), 3) @ v
-        return self.out(y.transpose(1, 2).reshape(b, n, d))
-
-    def forward(self, x):
-        x = x + self.attend(self.norm1(x))
-        return x + self.outer(F.gelu(self.inner(self.norm2(x)), approximate=self.gelu))
-
-    def continued(self, x, past):
-        """What follows what is in `past`, keys and values [batch, heads, length, depth] or None; and both with it."""
-        b, n, d = x.shape
-        q, k, v = self.split_heads(self.norm1(x))
-        if past is not None:
-            k, v = torch.cat((past[0], k), 2), torch.cat((past[1], v), 2)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=n > 1)
-        x = x + self.out(y.transpose(1, 2).reshape(b, n, d))
-        return x + self.outer(F.gelu(self.inner(self.norm2(x)), approximate=self.gelu)), (k, v)
-
-
-class CharGpt(nn.Module):
-    def __init__(self, vocabulary=65, context=256, model=384, layers=6, heads=6, gelu="none"):
-        super().__init__()
-        self.tokens, self.positions = nn.Embedding(vocabulary, model), nn.Embedding(context, model)
-        self.blocks = nn.Sequential(*(Block(model, heads, context, gelu) for _ in range(layers)))
-        self.norm, self.head = nn.LayerNorm(model), nn.Linear(model, vocabulary, bias=False)
-
-    def forward(self, text):
-        x = self.tokens(text) + self.positions(torch.arange(text.shape[1], device=text.device))
-        return self.head(self.norm(self.blocks(x))).flatten(0, 1)
-
-
-def chargpt_step(s):
-    torch.manual_seed(1)
-    net = CharGpt()
-    optim = torch.optim.AdamW(net.parameters(), lr=1e-3, weight_decay=0.1)
-    i = torch.arange(12 * 256 + 1)
-    text = i * i % 101 % 65
-    loss = lambda: F.cross_entropy(net(text[:-1].view(12, 256)), text[1:])
-    if MODE in ("compile", "both"):
-        loss = torch.compile(loss)
-
-    def body():
-        optim.zero_grad()
-        loss().backward()
-        optim.step()
-    return rate(repeat(body, s), 12 * 256)
-
-
-class Gpt2(CharGpt):
-    """124M parameters: the head is the table of tokens, GELU goes by tanh."""
-    def __init__(self):
-        super().__init__(vocabulary=50304, context=1024, model=768, layers=12, heads=12, gelu="tanh")
-        nn.init.normal_(self.tokens.weight, std=0.02)
-        nn.init.normal_(self.positions.weight, std=0.02)
-        self.head.weight = self.tokens.weight
-
-    def continued(self, text, cache):
-        """The logits of the next token, and the cache with `text`."""
-        before = cache[0][0].shape[2] if cache else 0
-        x = self.tokens(text) + self.positions(torch.arange(before, before + text.shape[1]))
-        longer = []
-        for i, block in enumerate(self.blocks):
-            x, kept = block.continued(x, cache[i] if cache else None)
-            longer.append(kept)
-        return self.head(self.norm(x[:, -1])), longer
-
-
-def gpt2_tokens(rows, length):
-    i = torch.arange(rows * length)
-    return (i * i % 50021 % 50304).view(rows, length)
-
-
-def gpt2_step(s):
-    """Products in bf16, weights, loss and AdamW in f32; 16 pieces of 1,024 tokens, which are on the device."""
-    torch.manual_seed(1)
-    net = Gpt2()
-    graph = MODE in ("graph", "both")
-    options = {"fused": True} if GPU else {}
-    if graph:
-        options["capturable"] = True
-    optim = torch.optim.AdamW(net.parameters(), lr=1e-4, weight_decay=0.1, **options)
-    text = gpt2_tokens(16, 1025)
-    before, after = text[:, :-1].contiguous(), text[:, 1:].reshape(-1)
-
-    def loss():
-        with torch.autocast("cuda" if GPU else "cpu", dtype=torch.bfloat16):
-            return F.cross_entropy(net(before), after)
-    if MODE == "compile":
-        loss = torch.compile(loss, mode="max-autotune")  # with CUDA graphs of its own
-    elif MODE == "both":
-        loss = torch.compile(loss, mode="max-autotune-no-cudagraphs")
-
-    def body():
-        optim.zero_grad(set_to_none=True)
-        loss().backward()
-        optim.step()
-    return rate(repeat(captured(body).replay if graph else body, s, 5), 16 * 1024)
-
-
-def gpt2_generate(s):
-    """Milliseconds a token, batch 1, all in bf16: 256 tokens after a prompt of 16. There is no graph of shapes that grow."""
-    if MODE in ("graph", "both"):
-        sys.exit("torch_bench: gpt2_generate is eager or compiled")
-    torch.manual_seed(1)
-    net = Gpt2().to(torch.bfloat16).eval()
-    prompt = gpt2_tokens(1, 16)
-    continued = torch.compile(net.continued, dynamic=True) if MODE == "compile" else net.continued
-
-    def body():
-        text, cache = prompt, []
-        for _ in range(256):
-            logits, cache = continued(text, cache)
-            text = logits.argmax(1, keepdim=True)
-    with torch.no_grad():
-        return [1e3 * t / 256 for t in repeat(body, s)]
-
-
 BENCHMARKS = {
     "copy": ("GB/s", copy),
     "gelu_custom": ("GB/s", gelu_custom),
@@ -431,9 +193,8 @@ def main():
     parser.add_argument("--inner", type=int, default=0)
     parser.add_argument("--memory", action="store_true")
     args = parser.parse_args()
-    global GPU, MODE, CALLS
-    GPU, MODE, CALLS = args.device == "cuda", args.mode, args.inner
-    if GPU:
+    timing.GPU, timing.MODE, timing.CALLS = args.device == "cuda", args.mode, args.inner
+    if timing.GPU:
         torch.set_default_device("cuda")
     torch.set_num_threads(args.threads)
     only = [name for name in args.only.split(",") if name]
@@ -441,17 +202,17 @@ def main():
     if unknown:
         sys.exit(f"torch_bench: no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
     for name, (unit, run) in BENCHMARKS.items():
-        if only and name not in only or not only and name in (CPU_ONLY if GPU else GPU_ONLY):
+        if only and name not in only or not only and name in (CPU_ONLY if timing.GPU else GPU_ONLY):
             continue
-        if not only and name == "gpt2_generate" and MODE in ("graph", "both"):
+        if not only and name == "gpt2_generate" and timing.MODE in ("graph", "both"):
             continue
-        if GPU:
+        if timing.GPU:
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
         samples = sorted(run(args.seconds))
-        memory = {"peak_gib": round(torch.cuda.max_memory_allocated() / 2**30, 3)} if GPU and args.memory else {}
+        memory = {"peak_gib": round(torch.cuda.max_memory_allocated() / 2**30, 3)} if timing.GPU and args.memory else {}
         pick = lambda q: samples[min(len(samples) - 1, int(q * len(samples)))]
-        print(json.dumps({"bench": name, "device": "torch" if MODE == "eager" else f"torch {MODE}", "value": float(f"{statistics.median(samples):.4g}"), "unit": unit,
+        print(json.dumps({"bench": name, "device": "torch" if timing.MODE == "eager" else f"torch {timing.MODE}", "value": float(f"{statistics.median(samples):.4g}"), "unit": unit,
                           "better": "lower" if unit in ("us", "us/op", "ms", "ms/token") else "higher", "n": len(samples),
                           "p10": float(f"{pick(.1):.4g}"), "p90": float(f"{pick(.9):.4g}"), **memory}), flush=True)
 

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import nn
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import torch_bench  # noqa: E402
+import torch_models  # noqa: E402
 
 SIZES = (1, 25, 256, 1024)
 
@@ -67,7 +67,7 @@ class Loss(nn.Module):
     """The loss of the next tokens, products in bf16."""
     def __init__(self):
         super().__init__()
-        self.net = torch_bench.Gpt2()
+        self.net = torch_models.Gpt2()
 
     def forward(self, before, after):
         with torch.autocast("cuda", dtype=torch.bfloat16):
@@ -78,7 +78,7 @@ def gpt2(rank, world, args):
     torch.manual_seed(1)
     loss = Loss().cuda()
     optim = torch.optim.AdamW(loss.parameters(), lr=1e-4, weight_decay=0.1, fused=True)
-    text = torch_bench.gpt2_tokens(16, 1025)
+    text = torch_models.gpt2_tokens(16, 1025)
     before, after = text[:, :-1].contiguous(), text[:, 1:].reshape(-1)
     if world > 1:
         loss = nn.parallel.DistributedDataParallel(loss, device_ids=[rank], gradient_as_bucket_view=True)
@@ -102,7 +102,6 @@ def gpt2(rank, world, args):
 def work(rank, world, args):
     torch.cuda.set_device(rank)
     torch.set_default_device("cuda")
-    torch_bench.GPU = True
     if not args.only or "gpt2_one" in args.only:
         if rank == 0:
             gpt2(0, 1, args)
