@@ -110,15 +110,24 @@ class Compiler {
   }
 
   Status translate(const compile::Member& member) {
-    const auto& op = node(member.node).op;
-    const auto& type = program_.type_of(node(member.node));
     const auto count = node(member.node).operand_count;
     TileInstruction in{.arity = static_cast<std::uint8_t>(count), .node = member.node};
     const auto refs = program_.operands_of(node(member.node));
     for (std::size_t k = 0; k < refs.size(); ++k) in.operands[k] = positions_.of(refs[k]);
     in.result = positions_.of(value_of(member.node));
-    const auto from = refs.empty() ? ir::DType::f32 : value(in.operands[0]).held;
+    BURN_RETURN_IF_ERROR(choose_loop(member, in));
+    emit(in);
+    const bool computes = in.kind == Kind::pointwise || in.kind == Kind::convert || in.kind == Kind::reduce;
+    if (computes && value(in.result).held != value(in.result).stored) emit_rounding(in);
+    return {};
+  }
 
+  // How the member is computed, and what that costs. Requires: `in` has its operands and its result.
+  Status choose_loop(const compile::Member& member, TileInstruction& in) {
+    const auto& op = node(member.node).op;
+    const auto& type = program_.type_of(node(member.node));
+    const auto count = in.arity;
+    const auto from = count == 0 ? ir::DType::f32 : value(in.operands[0]).held;
     if (const auto* random = std::get_if<ir::Random>(&op)) {
       in.kind = Kind::random;
       in.random_fn = random->fn;
@@ -160,19 +169,19 @@ class Compiler {
       value(index).index_size = code_.row_size;
       in.operands[1] = index;
     }
-    emit(in);
-    const bool computes = in.kind == Kind::pointwise || in.kind == Kind::convert || in.kind == Kind::reduce;
-    if (computes && value(in.result).held != value(in.result).stored) {
-      const auto stored = value(in.result).stored;
-      emit({.kind = Kind::round,
-            .arity = 2,
-            .operands = {in.result, add_value(stored, value(in.result).extent)},
-            .result = in.result,
-            .node = member.node,
-            .cast = cast_loop(ir::DType::f32, stored),
-            .back = cast_loop(stored, ir::DType::f32)});
-    }
     return {};
+  }
+
+  // The result as it is stored, and back.
+  void emit_rounding(const TileInstruction& in) {
+    const auto stored = value(in.result).stored;
+    emit({.kind = Kind::round,
+          .arity = 2,
+          .operands = {in.result, add_value(stored, value(in.result).extent)},
+          .result = in.result,
+          .node = in.node,
+          .cast = cast_loop(ir::DType::f32, stored),
+          .back = cast_loop(stored, ir::DType::f32)});
   }
 
   void add_sum(TileInstruction& in, std::int64_t numbers) {

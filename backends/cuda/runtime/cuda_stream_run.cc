@@ -15,6 +15,25 @@
 #include "ir/node_errors.h"
 
 namespace burn::backends::cuda {
+namespace {
+
+bool is_failed(const Failure& failure) { return failure != nullptr; }
+
+// Of outputs that have no reason of their own.
+void fail_the_rest(std::vector<Failure>& failures, const Status& why) {
+  const auto failure = std::make_shared<const Status>(why);
+  std::ranges::replace_if(failures, std::not_fn(is_failed), failure);
+}
+
+void drop_failed_outputs(RunResult& result, std::size_t count) {
+  result.outputs.resize(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    if (result.failures[k]) result.outputs[k] = nullptr;
+  }
+  if (std::ranges::none_of(result.failures, is_failed)) result.failures.clear();
+}
+
+}  // namespace
 
 Status CudaStream::enqueue(const CudaExecutable& executable, const RunMemory& memory,
                            const std::vector<bool>& left_out) {
@@ -81,13 +100,7 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
     if (!arena.ok()) return ir::at_node(arena.status(), program.program().nodes.back());
   }
   const auto left_out = fail_without_memory(program, buffers, result);
-  if (!arena.ok()) {
-    const auto why = std::make_shared<const Status>(ir::at_node(arena.status(), program.program().nodes.back()));
-    for (auto& failure : result.failures) {
-      if (!failure) failure = why;
-    }
-  }
-  const auto is_failed = [](const Failure& failure) { return failure != nullptr; };
+  if (!arena.ok()) fail_the_rest(result.failures, ir::at_node(arena.status(), program.program().nodes.back()));
   const bool is_lost = !result.failures.empty() && std::ranges::all_of(result.failures, is_failed);
   name_program(result.failures, known, args.program);
   if (!is_lost || is_in_groups) {
@@ -104,11 +117,7 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
     result.outputs = buffers;
     watch_checks(executable, args, result, std::move(found), std::move(in_groups));
   }
-  result.outputs.resize(program.program().outputs.size());
-  for (std::size_t k = 0; k < result.outputs.size(); ++k) {
-    if (result.failures[k]) result.outputs[k] = nullptr;
-  }
-  if (std::ranges::none_of(result.failures, is_failed)) result.failures.clear();
+  drop_failed_outputs(result, program.program().outputs.size());
   return result;
 }
 

@@ -62,12 +62,59 @@ class SpirvPrinter {
 
   // --- instructions ---
 
+  // Prints instruction `i` if it is about a variable. False: it is none of these.
+  bool put_variable(std::size_t i) {
+    const auto& now = kernel_.body[i];
+    const auto operand = [&](int k) { return id_of(now.operands[static_cast<std::size_t>(k)]); };
+    switch (now.code) {
+      case Code::variable:
+        ids_[i] = module_.function_variable(module_.pointer(StorageClass::Function, module_.type(now.type)));
+        module_.code().put(Op::Store, {ids_[i], operand(0)});
+        return true;
+      case Code::get:
+        ids_[i] = module_.make(Op::Load, module_.type(now.type), {operand(0)});
+        return true;
+      case Code::set:
+        module_.code().put(Op::Store, {operand(0), operand(1)});
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // Prints instruction `i` if threads wait for each other there or give each other numbers. False: it is none of these.
+  bool put_between_threads(std::size_t i) {
+    const auto& now = kernel_.body[i];
+    const auto operand = [&](int k) { return id_of(now.operands[static_cast<std::size_t>(k)]); };
+    switch (now.code) {
+      case Code::barrier:
+        module_.code().put(Op::ControlBarrier,
+                           {u32(spirv::kScopeWorkgroup), u32(spirv::kScopeWorkgroup),
+                            u32(spirv::kBarrierSemantics | (now.number != 0 ? spirv::kStorageMemory : 0))});
+        return true;
+      case Code::broadcast:
+        module_.need(spirv::Capability::GroupNonUniform);
+        module_.need(spirv::Capability::GroupNonUniformBallot);
+        ids_[i] = module_.make(Op::GroupNonUniformBroadcast, module_.type(now.type),
+                               {u32(spirv::kScopeSubgroup), operand(0), u32(static_cast<std::uint32_t>(now.number))});
+        return true;
+      case Code::shuffle_xor:
+        module_.need(spirv::Capability::GroupNonUniform);
+        module_.need(spirv::Capability::GroupNonUniformShuffle);
+        ids_[i] = module_.make(Op::GroupNonUniformShuffleXor, module_.type(now.type),
+                               {u32(spirv::kScopeSubgroup), operand(0), u32(static_cast<std::uint32_t>(now.number))});
+        return true;
+      default:
+        return false;
+    }
+  }
+
   void put(std::size_t i) {
     const auto& now = kernel_.body[i];
     const auto operand = [&](int k) { return id_of(now.operands[static_cast<std::size_t>(k)]); };
     const auto operand_type = [&](int k) { return made(now.operands[static_cast<std::size_t>(k)]).type; };
     note_float(now.type);
-    if (entry_.put(i) || flow_.put(i) || memory_.put(i)) return;
+    if (entry_.put(i) || flow_.put(i) || memory_.put(i) || put_variable(i) || put_between_threads(i)) return;
     switch (now.code) {
       case Code::constant:
         ids_[i] = module_.constant(now.type, now.number);
@@ -78,33 +125,6 @@ class SpirvPrinter {
                                {module_.make(Op::CompositeConstruct, pair, {operand(0), operand(1)})});
         return;
       }
-      case Code::variable:
-        ids_[i] = module_.function_variable(module_.pointer(StorageClass::Function, module_.type(now.type)));
-        module_.code().put(Op::Store, {ids_[i], operand(0)});
-        return;
-      case Code::get:
-        ids_[i] = module_.make(Op::Load, module_.type(now.type), {operand(0)});
-        return;
-      case Code::set:
-        module_.code().put(Op::Store, {operand(0), operand(1)});
-        return;
-      case Code::barrier:
-        module_.code().put(Op::ControlBarrier,
-                           {u32(spirv::kScopeWorkgroup), u32(spirv::kScopeWorkgroup),
-                            u32(spirv::kBarrierSemantics | (now.number != 0 ? spirv::kStorageMemory : 0))});
-        return;
-      case Code::broadcast:
-        module_.need(spirv::Capability::GroupNonUniform);
-        module_.need(spirv::Capability::GroupNonUniformBallot);
-        ids_[i] = module_.make(Op::GroupNonUniformBroadcast, module_.type(now.type),
-                               {u32(spirv::kScopeSubgroup), operand(0), u32(static_cast<std::uint32_t>(now.number))});
-        return;
-      case Code::shuffle_xor:
-        module_.need(spirv::Capability::GroupNonUniform);
-        module_.need(spirv::Capability::GroupNonUniformShuffle);
-        ids_[i] = module_.make(Op::GroupNonUniformShuffleXor, module_.type(now.type),
-                               {u32(spirv::kScopeSubgroup), operand(0), u32(static_cast<std::uint32_t>(now.number))});
-        return;
       case Code::fused_multiply_add:
         ids_[i] = module_.call(spirv::Function::Fma, module_.type(now.type), {operand(0), operand(1), operand(2)});
         return;
