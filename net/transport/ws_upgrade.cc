@@ -50,8 +50,9 @@ Status Upgrade::answer(std::string_view request) {
   const auto share_memory = [&] {
     if (!may_share_memory_) return false;
     auto memory = SharedMemory::create(&descriptor);
-    if (memory.ok()) offered_.emplace(*std::move(memory));
-    return memory.ok();
+    if (!memory.ok()) return false;
+    offered_.emplace(*std::move(memory));
+    return true;
   };
   Answer answer = answer_upgrade(request, share_memory, origins_);
   hello_ = std::move(answer.hello);

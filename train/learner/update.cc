@@ -38,6 +38,7 @@ Tensor<1, Bool> is_finite(const Value& x) {
 
 std::vector<Device> devices_of(const std::vector<nn::ModuleWalk>& replicas) {
   std::vector<Device> devices;
+  devices.reserve(replicas.size());
   for (const auto& replica : replicas) devices.push_back(device_of(replica));
   return devices;
 }
@@ -111,6 +112,7 @@ bool Update::finish() {
 void Update::step() {
   choice_.emplace(optimizers_.names(), steps_);
   std::vector<optim::GradientsParams> gradients;
+  gradients.reserve(gradients_.size());
   for (auto& of_replica : gradients_) gradients.push_back(of_replica.grads());
   const StepParts parts{[this](std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& sums) {
                           prepare(replica, rates, sums);
