@@ -27,7 +27,8 @@ bool Tenant::is_admitted() const {
 
 Result<net::Permit> Tenant::take_session() {
   const auto rules = this->rules();
-  const auto limit = rules && rules->sessions ? *rules->sessions : std::numeric_limits<std::uint64_t>::max();
+  constexpr auto kNoLimit = std::numeric_limits<std::uint64_t>::max();
+  const auto limit = rules ? rules->sessions.value_or(kNoLimit) : kNoLimit;
   auto sessions = sessions_.load();
   do {
     if (sessions >= limit) {

@@ -119,7 +119,8 @@ class Stream final : public GrpcSender, public std::enable_shared_from_this<Stre
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
   HandlerGate gate_;
   std::shared_ptr<Stream> self_;  // gRPC's share, until nothing is due
-  std::optional<std::promise<Status>> opened_;
+  std::promise<Status> opened_;
+  bool is_opened_set_ = false;
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer outgoing_;
   grpc::Status status_;           // of the call, when it has finished
@@ -140,7 +141,7 @@ class Stream final : public GrpcSender, public std::enable_shared_from_this<Stre
 
 std::future<Status> Stream::start() {
   self_ = shared_from_this();
-  auto opened = opened_.emplace().get_future();
+  auto opened = opened_.get_future();
   call_ = stub_.PrepareCall(&context_, kGrpcMethod, loop_->queue());
   due_ = 2;
   // What is said first does not wait for the server's headers. Pumped when the call has started, be it before they
@@ -169,7 +170,8 @@ void Stream::on_headers(bool ok) {
   }
   if (!ok) return finish();
   gate_.open(std::exchange(handler_, nullptr));
-  std::exchange(opened_, std::nullopt)->set_value(ok_status());
+  is_opened_set_ = true;
+  opened_.set_value(ok_status());
   read();
 }
 
@@ -238,7 +240,7 @@ void Stream::on_finished(bool /*ok*/) {}
 void Stream::ended() {
   if (--due_ > 0) return;
   Status why = broken_.value_or(describe(status_));
-  if (opened_) opened_->set_value(why.ok() ? unavailable("the server closed the call") : why);
+  if (!is_opened_set_) opened_.set_value(why.ok() ? unavailable("the server closed the call") : why);
   gate_.closed(std::move(why));
   self_.reset();
 }

@@ -212,17 +212,20 @@ void AcceptLoop::unauthenticated_began(const std::string& peer) {
 void AcceptLoop::unauthenticated_ended(const std::string& peer, bool is_authenticated) {
   const std::lock_guard lock{mutex_};
   auto* connection = find(peer);
-  if (!connection && is_authenticated && peer.starts_with("unix")) {
-    for (auto& [fd, other] : open_) {
-      if (other.is_named) continue;
-      other.is_authenticated = true;
-      other.ends_at.reset();  // a client may send before its call is looked at, and be counted several times over
-      set_watched(other, false);
-    }
-  }
+  if (!connection && is_authenticated && peer.starts_with("unix")) authenticate_nameless();
   if (!connection || connection->unauthenticated == 0) return;  // another one, from the same port
   connection->is_authenticated |= is_authenticated;
   if (--connection->unauthenticated == 0 && connection->is_authenticated) set_watched(*connection, false);
+}
+
+void AcceptLoop::authenticate_nameless() {
+  for (auto& entry : open_) {
+    AcceptedConnection& connection = entry.second;
+    if (connection.is_named) continue;
+    connection.is_authenticated = true;
+    connection.ends_at.reset();  // a client may send before its call is looked at, and be counted several times over
+    set_watched(connection, false);
+  }
 }
 
 void AcceptLoop::set_watched(AcceptedConnection& connection, bool wanted) const {
@@ -273,8 +276,9 @@ void AcceptLoop::look_at_nameless(AcceptedConnection& connection) {
 void AcceptLoop::end_overdue() {
   const auto now = Clock::now();
   const std::lock_guard lock{mutex_};
-  for (auto& [fd, connection] : open_) {
-    if ((connection.ends_at && *connection.ends_at <= now) || only_sends(connection)) end_unread(fd);
+  for (auto& entry : open_) {
+    AcceptedConnection& connection = entry.second;
+    if ((connection.ends_at && *connection.ends_at <= now) || only_sends(connection)) end_unread(entry.first);
   }
 }
 

@@ -95,8 +95,10 @@ class AcceptLoop {
   void look_at_nameless(AcceptedConnection& connection);  // Requires: the lock.
   void end_overdue();
   static bool only_sends(AcceptedConnection& connection);
-  AcceptedConnection* find(const std::string& peer);  // Requires: the lock, as does
+  // Require the lock:
+  AcceptedConnection* find(const std::string& peer);
   void set_watched(AcceptedConnection& connection, bool wanted) const;
+  void authenticate_nameless();
   void listen(bool wanted);
 
   const UniqueFd listening_, poll_, wake_event_;

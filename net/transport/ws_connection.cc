@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,7 @@ void Connection::serve(Accept accept, std::shared_ptr<const void> lease) {
 
 std::future<Status> Connection::open(const std::string& host, std::shared_ptr<proto::ChannelHandler> handler) {
   handler_ = std::move(handler);
-  auto opened = opened_.emplace().get_future();
+  auto opened = opened_.get_future();
   host_ = host;
   socket_->post([self = shared_from_this()] { self->start(); });
   return opened;
@@ -61,7 +62,7 @@ void Connection::secure() {
   if (stage_ != Stage::handshake) return;
   const auto secured = socket_->secure();
   if (!secured.ok()) {
-    if (opened_) return finish(secured.status());
+    if (role_ == Role::client) return finish(secured.status());
     refuse(secured.status());
     return read();
   }
@@ -73,17 +74,17 @@ void Connection::secure() {
 void Connection::shake_hands() {
   auto shaken = upgrade_.proceed(inbox_);
   if (shaken.ok()) return *shaken ? enter() : void();
-  return opened_ ? finish(shaken.status()) : refuse(shaken.status());
+  return role_ == Role::client ? finish(shaken.status()) : refuse(shaken.status());
 }
 
 void Connection::enter() {
   stage_ = Stage::open;
   last_seen_ = Clock::now();
   tick_later();
-  if (opened_) {
+  if (role_ == Role::client) {
     gate_.open(std::exchange(handler_, nullptr));
     if (auto greeting = upgrade_.take_unsaid()) sender_->send(*std::move(greeting), proto::Lane::control);
-    return std::exchange(opened_, std::nullopt)->set_value(ok_status());
+    return set_opened(ok_status());
   }
   auto handler = std::exchange(accept_, nullptr)(std::make_shared<ConnectionChannel>(shared_from_this()));
   if (!handler) return refuse(unavailable("refused"));
@@ -94,6 +95,10 @@ void Connection::enter() {
   const auto bytes = std::as_bytes(std::span{hello});
   said_with_request_ = SharedBytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()));
   gate_.frame(said_with_request_);  // within any handler's limit
+}
+
+void Connection::set_opened(const Status& status) {
+  if (role_ == Role::client && !std::exchange(is_opened_set_, true)) opened_.set_value(status);
 }
 
 // A client that is not told that its first message has been taken, as a proxy on the way drops headers that it does not
@@ -181,11 +186,12 @@ void Connection::take_events() {
     if (inbox_.max_message_bytes() < options_.max_frame_bytes) {
       inbox_.set_max_message_bytes(std::min(options_.max_frame_bytes, gate_.max_frame_bytes()));
     }
-    const auto event = inbox_.next();
-    if (!event.ok()) return refuse(event.status().with_context("the peer sent"));
-    if (!*event) return;
-    if ((*event)->opcode == Opcode::binary) arrival_.took(StallWatch::kLeastBytes);  // it is whole
-    on_event(**event);
+    const auto next = inbox_.next();
+    if (!next.ok()) return refuse(next.status().with_context("the peer sent"));
+    const std::optional<Inbox::Event>& event = *next;
+    if (!event) return;
+    if (event->opcode == Opcode::binary) arrival_.took(StallWatch::kLeastBytes);  // it is whole
+    on_event(*event);
   }
 }
 

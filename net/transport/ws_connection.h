@@ -6,7 +6,6 @@
 #include <functional>
 #include <future>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -64,6 +63,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   void take_events();
   void shake_hands();
   void enter();
+  void set_opened(const Status& status);  // A client's, if it is not set.
   bool is_said_again(const SharedBytes& message);
   void on_event(const Inbox::Event& event);
   void on_close_frame(const ws::CloseReason& reason);
@@ -94,7 +94,8 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   // Until the handshake is done. A server's:
   Accept accept_;
   // A client's:
-  std::optional<std::promise<Status>> opened_;
+  std::promise<Status> opened_;
+  bool is_opened_set_ = false;
   std::shared_ptr<proto::ChannelHandler> handler_;
   std::string host_;  // of its request
 };

@@ -72,8 +72,7 @@ void Connection::finish(Status why) {
   lease_.reset();
   accept_ = nullptr;
   handler_.reset();
-  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): checked before it is taken out
-  if (opened_) std::exchange(opened_, std::nullopt)->set_value(why);
+  set_opened(why);
   gate_.closed(std::move(why));
 }
 

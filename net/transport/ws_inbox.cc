@@ -16,13 +16,13 @@ std::array<std::span<std::byte>, 2> Inbox::space() {
   }
   const auto rest = std::span(buffer_).subspan(end_);
   if (!frame_) return {rest, {}};
-  return {std::span{target(), frame_->length - frame_done_}, rest};
+  return {std::span{target(), frame_->left()}, rest};
 }
 
 void Inbox::advance(std::size_t count) {
   if (frame_) {
-    const std::size_t direct = std::min<std::uint64_t>(count, frame_->length - frame_done_);
-    filled(direct);
+    const std::size_t direct = std::min<std::uint64_t>(count, frame_->left());
+    filled(*frame_, direct);
     count -= direct;
   }
   end_ += count;
@@ -40,12 +40,14 @@ Result<std::optional<Inbox::Event>> Inbox::next() {
         return std::optional{take_control(*header)};
       }
       if (is_worth_a_space(*header) && buffered().size() < header->size + kHeadBytes) return std::optional<Event>{};
-      BURN_RETURN_IF_ERROR(begin_frame(*header));
+      BURN_TRY(frame_, begin_frame(*header));
     }
-    fill_from_buffer();
-    if (frame_done_ < frame_->length) return std::optional<Event>{};
-    const bool final = std::exchange(frame_, std::nullopt)->final;
-    if (!final) continue;
+    Frame& frame = *frame_;
+    fill_from_buffer(frame);
+    if (frame.left() > 0) return std::optional<Event>{};
+    const bool is_last = frame.header.final;
+    frame_.reset();
+    if (!is_last) continue;
     Message whole = std::exchange(message_, {});
     auto& rest = whole.space;
     const std::span<const std::byte> bytes{whole.bytes.get(), rest.begin > 0 ? rest.begin : whole.size};
@@ -74,7 +76,7 @@ std::byte* Inbox::target() {
   return rest.begin == 0 ? message_.bytes.get() + message_.size : rest.bytes.data() + (message_.size - rest.begin);
 }
 
-Status Inbox::begin_frame(const Header& header) {
+Result<Inbox::Frame> Inbox::begin_frame(const Header& header) {
   if (header.opcode == Opcode::text) return unimplemented("a text message; frames are binary");
   if ((header.opcode == Opcode::continuation) != message_.open) {
     return invalid_argument(message_.open ? "a message within a message" : "a continuation of nothing");
@@ -88,15 +90,13 @@ Status Inbox::begin_frame(const Header& header) {
   const std::size_t head = message_.space.begin;
   reserve(head > 0 ? head : message_.size + header.length, header.final && !message_.open);
   message_.open = true;
-  frame_ = header;
-  frame_done_ = 0;
   if (head > 0) {  // what comes before the space
     std::memcpy(message_.bytes.get(), buffered().data(), head);
     if (header.mask) unmask({message_.bytes.get(), head}, *header.mask, 0);
     begin_ += head;
-    message_.size = frame_done_ = head;
+    message_.size = head;
   }
-  return {};
+  return Frame{header, head};
 }
 
 void Inbox::reserve(std::size_t size, bool exactly) {
@@ -109,19 +109,19 @@ void Inbox::reserve(std::size_t size, bool exactly) {
   message_.capacity = capacity;
 }
 
-void Inbox::fill_from_buffer() {
+void Inbox::fill_from_buffer(Frame& frame) {
   const auto available = buffered();
-  const std::size_t count = std::min<std::uint64_t>(available.size(), frame_->length - frame_done_);
+  const std::size_t count = std::min<std::uint64_t>(available.size(), frame.left());
   if (count == 0) return;
   std::memcpy(target(), available.data(), count);
   begin_ += count;
-  filled(count);
+  filled(frame, count);
 }
 
-void Inbox::filled(std::size_t count) {
-  if (frame_->mask) unmask({target(), count}, *frame_->mask, frame_done_);
+void Inbox::filled(Frame& frame, std::size_t count) {
+  if (const auto& mask = frame.header.mask) unmask({target(), count}, *mask, frame.done);
   message_.size += count;
-  frame_done_ += count;
+  frame.done += count;
 }
 
 Inbox::Event Inbox::take_control(const Header& header) {

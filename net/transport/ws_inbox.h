@@ -66,15 +66,22 @@ class Inbox {
     proto::ReceiveSpace space;  // of what comes after the first space.begin bytes; the message is then one frame
   };
 
+  struct Frame {
+    Header header;
+    std::uint64_t done = 0;  // bytes of it that are in the message
+
+    std::uint64_t left() const { return header.length - done; }
+  };
+
   std::span<const std::byte> buffered() const { return std::span(buffer_).subspan(begin_, end_ - begin_); }
   // The next bytes of the message.
   std::byte* target();
   bool is_worth_a_space(const Header& header) const;
-  Status begin_frame(const Header& header);
+  Result<Frame> begin_frame(const Header& header);
   void find_space(const Header& header);
   void reserve(std::size_t size, bool exactly);
-  void fill_from_buffer();
-  void filled(std::size_t count);
+  void fill_from_buffer(Frame& frame);
+  void filled(Frame& frame, std::size_t count);
   Event take_control(const Header& header);
 
   const Role from_;
@@ -83,8 +90,7 @@ class Inbox {
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0, end_ = 0;
   Message message_;
-  std::optional<Header> frame_;   // of the message, while it lasts
-  std::uint64_t frame_done_ = 0;  // bytes of it that are in the message
+  std::optional<Frame> frame_;  // of the message, while it lasts
 };
 
 }  // namespace burn::net::ws

@@ -28,7 +28,7 @@ void Upgrade::ask(const std::string& host, std::optional<proto::EncodedFrame> gr
 }
 
 Result<bool> Upgrade::proceed(Inbox& inbox) {
-  if (offered_) return read_choice(inbox);
+  if (offered_) return read_choice(inbox, *offered_);
   const std::size_t size = http_header_size(inbox.text());
   if (size == 0) {
     if (role_ == Role::server && begins_tls(inbox.text())) {
@@ -42,7 +42,7 @@ Result<bool> Upgrade::proceed(Inbox& inbox) {
   inbox.skip(size);
   if (role_ == Role::client) return accept(header);
   BURN_RETURN_IF_ERROR(answer(header));
-  return offered_ ? read_choice(inbox) : true;
+  return offered_ ? read_choice(inbox, *offered_) : true;
 }
 
 Status Upgrade::answer(std::string_view request) {
@@ -60,17 +60,17 @@ Status Upgrade::answer(std::string_view request) {
   return answer.status;
 }
 
-Result<bool> Upgrade::read_choice(Inbox& inbox) {
+Result<bool> Upgrade::read_choice(Inbox& inbox, SharedMemory& offered) {
   if (inbox.text().empty()) return false;
   const char choice = inbox.text().front();
   if (choice != kInMemory && choice != kOnSocket) return invalid_argument("shared memory was neither taken nor left");
-  auto memory = *std::exchange(offered_, std::nullopt);
   if (choice == kInMemory) {
     inbox.skip(inbox.text().size());  // the choice, and wake-up bytes: frames are in the memory
-    share(std::move(memory));
+    share(std::move(offered));
   } else {
     inbox.skip(1);
   }
+  offered_.reset();
   return true;
 }
 

@@ -42,7 +42,7 @@ class Upgrade {
  private:
   Status answer(std::string_view request);
   Result<bool> accept(std::string_view response);
-  Result<bool> read_choice(Inbox& inbox);
+  Result<bool> read_choice(Inbox& inbox, SharedMemory& offered);  // `offered`: what offered_ holds
   void share(SharedMemory memory);
   void write(std::string_view text, const UniqueFd& descriptor = {});
 
