@@ -159,9 +159,11 @@ StopReason Engine::train_epochs() {
   if (epoch_ <= options_.epochs) log_.emplace(options_.artifact_dir, epoch_ - 1);
   for (; epoch_ <= options_.epochs; ++epoch_) {
     if (should_stop()) return interrupt(false);
-    const auto why = train_epoch();
+    Pass& pass = begin_train_pass();
+    const auto why = train_epoch(pass);
     const bool is_whole = !why || batches_ == work_.batches(Split::train);
-    if (why == StopReason::interrupted || !validate_epoch(why || epoch_ == options_.epochs)) return interrupt(true);
+    if (why == StopReason::interrupted || !validate_epoch(pass, why || epoch_ == options_.epochs))
+      return interrupt(true);
     finish_epoch(is_whole);
     if (why) return *why;
     if (has_enough() || !stop_asked_.empty()) return StopReason::stopped_early;

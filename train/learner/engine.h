@@ -48,21 +48,22 @@ class Engine : private Run {
   StopReason train();
   StopReason train_epochs();
   StopReason interrupt(bool inside_epoch);
-  std::optional<StopReason> train_epoch();  // why it ended, unless it had all of its batches
+  Pass& begin_train_pass();                           // of this epoch, in place of the last one's
+  std::optional<StopReason> train_epoch(Pass& pass);  // why it ended, unless it had all of its batches
   std::optional<StopReason> why_end();
   bool should_stop();  // the training is interrupted, or a worker has announced that it ends
   bool is_drained() const { return notice_.has_value(); }
   bool is_at_max_steps() const { return options_.max_steps && update_.steps() >= *options_.max_steps; }
   bool has_enough();                                                         // says why
-  bool validate_epoch(bool is_final);                                        // false: interrupted
+  bool validate_epoch(Pass& trained, bool is_final);                         // false: interrupted
   bool validate(Pass* before, const std::function<void()>& before_the_end);  // the same, of any validation
-  void validate_within_epoch();
+  void validate_within_epoch(Pass& training);
   struct Measured {
     metric::Packed numbers;
     std::int64_t items;
   };
   std::vector<Measured> train_batch();  // what the metrics measured
-  bool after_step();                    // false: a validation after it was interrupted
+  bool after_step(Pass& pass);          // false: a validation after it was interrupted
   void flush();                         // of all replicas' devices
   void skip(const Error& why, std::int64_t in_a_row);
   bool accepts_loss(std::int64_t step, double loss);  // false: the step has changed nothing

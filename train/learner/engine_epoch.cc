@@ -31,12 +31,15 @@ void Engine::remember_streams() {
   for (const auto& device : devices_) streams_.push_back(device.state()->sent_random_state());
 }
 
-std::optional<StopReason> Engine::train_epoch() {
+Pass& Engine::begin_train_pass() {
   if (batches_ == 0) train_metrics_.reset();
   batches_on_their_way_.clear();
   train_pass_.reset();
-  Pass& pass = train_pass_.emplace(train_metrics_, numbers_.train, events_, progress_of(Split::train), nullptr,
-                                   [this](const Error& why, std::int64_t in_a_row) { skip(why, in_a_row); });
+  return train_pass_.emplace(train_metrics_, numbers_.train, events_, progress_of(Split::train), nullptr,
+                             [this](const Error& why, std::int64_t in_a_row) { skip(why, in_a_row); });
+}
+
+std::optional<StopReason> Engine::train_epoch(Pass& pass) {
   clock_.begin(Phase::data);
   seed_epoch();
   work_.begin(Split::train, epoch_, batches_);
@@ -58,7 +61,7 @@ std::optional<StopReason> Engine::train_epoch() {
     }
     clock_.begin(Phase::other);
     if (update_.steps() == steps_before) continue;
-    if (!after_step()) why = StopReason::interrupted;
+    if (!after_step(pass)) why = StopReason::interrupted;
     if (!why) why = why_end();
   }
   clock_.begin(Phase::recording);
@@ -82,12 +85,12 @@ std::vector<Engine::Measured> Engine::train_batch() {
   return measured;
 }
 
-bool Engine::after_step() {
+bool Engine::after_step(Pass& pass) {
   const auto steps = update_.steps();
   if (!options_.callbacks.empty()) remember_streams();           // one may throw, which ends in a checkpoint
   const bool is_last = batches_ == work_.batches(Split::train);  // then the epoch's own validation follows
   if (options_.validate_every && steps % *options_.validate_every == 0 && !is_last && metrics_.has(Split::valid)) {
-    validate_within_epoch();
+    validate_within_epoch(pass);
     if (should_stop()) return false;
   }
   if (keeps_snapshots_ && options_.checkpoints) rehearse_snapshot();
@@ -96,36 +99,36 @@ bool Engine::after_step() {
   if (checkpoints_.is_due(steps) && !is_last) {
     clock_.begin(Phase::checkpoint);
     remember_streams();
-    train_pass_->drain();  // what the metrics have gathered is in it
+    pass.drain();  // what the metrics have gathered is in it
     save(CheckpointKind::within_epoch);
     clock_.begin(Phase::other);
   }
   return true;
 }
 
-void Engine::validate_within_epoch() {
+void Engine::validate_within_epoch(Pass& training) {
   const auto begin = Clock::now();
-  train_pass_->drain();
+  training.drain();
   if (!validate(nullptr, [] {})) return;
   validations_.push_back({update_.steps(), epoch_, valid_metrics_.values()});
   tell_split(Split::valid, valid_seconds_, valid_metrics_);
   call("validation", [this](Callback& callback) { callback.validation(*this); });
-  train_pass_->leave_out(Clock::now() - begin);
+  training.leave_out(Clock::now() - begin);
 }
 
-bool Engine::validate_epoch(bool is_final) {
+bool Engine::validate_epoch(Pass& trained, bool is_final) {
   if (options_.checkpoints) asked_ = ask_records();  // no validation changes them, and they come while it goes on
   const auto before_the_end = [&] {
     if (is_final) call_at_end();
   };
   if (!metrics_.has(Split::valid)) {
     before_the_end();
-    train_pass_->finish();
-    train_seconds_ = train_pass_->seconds();
+    trained.finish();
+    train_seconds_ = trained.seconds();
     return !should_stop();
   }
-  if (!validate(&*train_pass_, before_the_end)) return false;
-  train_seconds_ = train_pass_->seconds();
+  if (!validate(&trained, before_the_end)) return false;
+  train_seconds_ = trained.seconds();
   call("validation", [this](Callback& callback) { callback.validation(*this); });
   return true;
 }

@@ -22,12 +22,12 @@ const NamedOptimizer& first_of(const std::vector<NamedOptimizer>& optimizers) {
 }  // namespace
 
 void OptimizerChoice::skip(const std::string& name) {
-  const auto found = std::ranges::find(names_, name);
-  if (found == names_.end()) {
-    fail(names_.empty() ? fmt::format("skip(\"{}\"): this training has one optimizer, without a name", name)
-                        : fmt::format("skip(\"{}\"): there are: {}", name, fmt::join(names_, ", ")));
+  const auto found = std::ranges::find(*names_, name);
+  if (found == names_->end()) {
+    fail(names_->empty() ? fmt::format("skip(\"{}\"): this training has one optimizer, without a name", name)
+                         : fmt::format("skip(\"{}\"): there are: {}", name, fmt::join(*names_, ", ")));
   }
-  skipped_[static_cast<std::size_t>(found - names_.begin())] = true;
+  skipped_[static_cast<std::size_t>(found - names_->begin())] = true;
 }
 
 Optimizers::Optimizers(const std::vector<NamedOptimizer>& optimizers)

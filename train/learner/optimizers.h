@@ -34,9 +34,9 @@ struct NamedOptimizer {
 class OptimizerChoice {
  public:
   OptimizerChoice(const std::vector<std::string>& names, std::int64_t updates)
-      : names_(names), updates_(updates), skipped_(names.size()) {}
+      : names_(&names), updates_(updates), skipped_(names.size()) {}
 
-  const std::vector<std::string>& names() const { return names_; }  // none where there is one optimizer without a name
+  const std::vector<std::string>& names() const { return *names_; }  // none where there is one optimizer without a name
   // How often gradients have been handed to the optimizers since the run began, before this time; batches, unless
   // gradients are accumulated.
   std::int64_t batch() const { return updates_; }
@@ -45,8 +45,8 @@ class OptimizerChoice {
   bool is_skipped(std::size_t optimizer) const { return skipped_[optimizer]; }
 
  private:
-  const std::vector<std::string>& names_;
-  const std::int64_t updates_;
+  const std::vector<std::string>* names_;
+  std::int64_t updates_;
   std::vector<bool> skipped_;
 };
 

@@ -54,8 +54,9 @@ void Pass::finish() {
 void Pass::advance(std::size_t pending) {
   if (before_ != nullptr) {
     if (!before_->is_over()) before_->advance(metrics_.pending() > pending || pending == 0 ? 0 : kMaxStepsAhead);
-    if (!before_->is_over()) return;
-    start_ = std::max(start_, *before_->end_);
+    const auto end = before_->end_;
+    if (!end) return;
+    start_ = std::max(start_, *end);
     before_ = nullptr;
     tell_start();
   }

@@ -110,39 +110,38 @@ bool Update::finish() {
 }
 
 void Update::step() {
-  choice_.emplace(optimizers_.names(), steps_);
+  OptimizerChoice choice{optimizers_.names(), steps_};
   std::vector<optim::GradientsParams> gradients;
   gradients.reserve(gradients_.size());
   for (auto& of_replica : gradients_) gradients.push_back(of_replica.grads());
-  const StepParts parts{[this](std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& sums) {
-                          prepare(replica, rates, sums);
+  const StepParts parts{[&](std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& sums) {
+                          prepare(replica, rates, sums, choice);
                         },
                         &averages_};
   learning_->step(optimizers_.rates(), std::move(gradients), parts);
   finite_losses_.reset();
-  optimizers_.stepped(*choice_);
+  optimizers_.stepped(choice);
 }
 
-void Update::prepare(std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& sums) {
+void Update::prepare(std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& sums,
+                     OptimizerChoice& choice) {
   const Autocast pause{DType::f32};
   if (!scalers_.empty()) sums = scalers_[replica].unscale(std::move(sums));
   if (options_.accumulation == Reduction::mean && accumulated_ > 1)
     multiply(sums, 1.0 / static_cast<double>(accumulated_));
-  std::optional<Tensor<1>> norm;
-  if (options_.clip_norm)
-    norm = sums.clip_norm(*options_.clip_norm);
-  else if (options_.on_nan == OnNan::skip)
-    norm = sums.norm();
-  if (options_.on_nan == OnNan::skip && !sums.empty()) {
-    sums.take_step_only_if(is_finite(norm->value()));
-    if (finite_losses_) sums.take_step_only_if(*finite_losses_);
+  const bool is_skipped_if_nan = options_.on_nan == OnNan::skip;
+  if (options_.clip_norm || is_skipped_if_nan) {
+    const auto norm = options_.clip_norm ? sums.clip_norm(*options_.clip_norm) : sums.norm();
+    if (is_skipped_if_nan && !sums.empty()) {
+      sums.take_step_only_if(is_finite(norm.value()));
+      if (finite_losses_) sums.take_step_only_if(*finite_losses_);
+    }
   }
   if (work_.has_optimize()) {
-    OptimizerChoice choice{optimizers_.names(), steps_};
+    choice = {optimizers_.names(), steps_};
     work_.optimize(replica, rates, sums, choice);
-    choice_.emplace(choice);
   }
-  optimizers_.leave_out(*choice_, sums);
+  optimizers_.leave_out(choice, sums);
 }
 
 Record Update::optimizer_record(bool as_snapshot) const {

@@ -44,7 +44,9 @@ class Update {
  private:
   optim::GradientsParams gradients_of(Work::Part& part, std::size_t replica, bool is_alone);
   void watch(const client::Value& loss);
-  void prepare(std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& sums);
+  // `choice`: of the step; a model that chooses does it for each replica, all alike.
+  void prepare(std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& sums,
+               OptimizerChoice& choice);
   void step();
 
   const TrainingOptions& options_;
@@ -58,7 +60,6 @@ class Update {
   std::optional<Tensor<1, Bool>> finite_losses_;        // of the batches gathered, for OnNan::skip
   std::int64_t accumulated_ = 0;                        // batches gathered
   std::int64_t steps_ = 0;
-  std::optional<OptimizerChoice> choice_;  // of the step under way
 };
 
 // Of a checkpoint: the averages of the weights, which are put in their place by their names.
