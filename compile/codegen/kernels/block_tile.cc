@@ -116,6 +116,111 @@ SlicedSum sum_of_slices(kernel::Writer& writer, const BlockTile& tile, Value sli
   return {slice, sum};
 }
 
+// A block's product while it is written: what its threads load, and the sums that each has.
+class BlockProduct {
+ public:
+  BlockProduct(kernel::Writer& writer, Arguments& arguments, ir::DType type, const BlockGrid& grid,
+               const BlockPlace& place, const BlockSource& rows, const BlockSource& columns)
+      : writer_(writer),
+        arguments_(arguments),
+        type_(type),
+        tile_(grid.tile),
+        place_(place),
+        all_rows_(arguments.number(grid.rows)),
+        all_columns_(arguments.number(grid.columns)),
+        first_(writer, arguments, type, tile_, rows, tile_.rows, place.first_row, all_rows_),
+        second_(writer, arguments, type, tile_, columns, tile_.columns, place.first_column, all_columns_) {
+    const int of_slice = tile_.down() * tile_.across();
+    slice_ = tile_.slices == 1 ? writer.index(0) : writer.thread() / of_slice;
+    thread_ = tile_.slices == 1 ? writer.thread() : writer.thread() - slice_ * of_slice;
+    my_row_ = thread_ / tile_.across();
+    my_column_ = thread_ % tile_.across();
+    sums_.reserve(static_cast<std::size_t>(tile_.rows_each) * static_cast<std::size_t>(tile_.columns_each));
+    for (int i = 0; i < tile_.rows_each * tile_.columns_each; ++i)
+      sums_.push_back(writer.variable(writer.constant(type, std::int64_t{0})));
+  }
+
+  void multiply() {
+    // While some threads still read one side, others write the other one: a barrier for each step is enough. The loads
+    // stand behind a barrier and are used in the next round, or compilers move them to where they are needed.
+    const auto side = writer_.variable(writer_.index(0));
+    fetch(place_.begin);
+    writer_.loop(place_.begin, place_.end, arguments_.constant(tile_.depth), [&](Value from) {
+      const Value now = side.get();
+      first_.put(now);
+      second_.put(now);
+      writer_.barrier();
+      fetch(from + tile_.depth);
+      const int depth_of_slice = tile_.depth / tile_.slices;
+      for (int k = 0; k < depth_of_slice; ++k)
+        add_depth(now, tile_.slices == 1 ? writer_.index(k) : slice_ * depth_of_slice + k);
+      side.set(writer_.index(1) - now);
+    });
+  }
+
+  template <typename Store, typename StorePack>
+  void store(const Store& store, const StorePack& store_pack) {
+    if (tile_.slices > 1) return store_sum_of_slices(store);
+    for (int i = 0; i < tile_.rows_each; ++i) {
+      const Value of_tile = first_.line_of(i, my_row_, tile_.down(), tile_.rows_each);
+      const Value row = place_.first_row + to(arguments_.index(), of_tile);
+      const bool in_packs = store_pack && second_.is_in_fours(tile_.columns_each);
+      for (int j = 0; j < tile_.columns_each; j += in_packs ? BlockSource::kPack : 1) {
+        const Value in_tile = second_.line_of(j, my_column_, tile_.across(), tile_.columns_each);
+        const Value column = place_.first_column + to(arguments_.index(), in_tile);
+        const int first_sum = i * tile_.columns_each + j;
+        const auto sum = [&](std::size_t k) { return sums_[static_cast<std::size_t>(first_sum) + k].get(); };
+        writer_.when(row < all_rows_ && column < all_columns_, [&] {
+          if (in_packs)
+            store_pack(row, column, {sum(0), sum(1), sum(2), sum(3)});
+          else
+            store(row, column, sum(0));
+        });
+      }
+    }
+  }
+
+ private:
+  // What the next step needs is on its way from memory while this one computes.
+  void fetch(Value from) {
+    first_.fetch(from, place_.begin, place_.end);
+    second_.fetch(from, place_.begin, place_.end);
+  }
+
+  void add_depth(Value side, Value depth) {
+    const auto of_rows = first_.get(side, depth, my_row_, tile_.down(), tile_.rows_each);
+    const auto of_columns = second_.get(side, depth, my_column_, tile_.across(), tile_.columns_each);
+    auto sum = sums_.begin();
+    for (const auto a : of_rows) {
+      for (const auto b : of_columns) {
+        const Value before = sum->get();
+        sum->set(ir::is_floating(type_) ? fused_multiply_add(a, b, before) : before + a * b);
+        ++sum;
+      }
+    }
+  }
+
+  template <typename Store>
+  void store_sum_of_slices(const Store& store) {
+    const auto [row, sum] = sum_of_slices(writer_, tile_, slice_, thread_, sums_);
+    const Value of_tile =
+        first_.is_in_fours(tile_.rows_each) ? my_row_ * tile_.rows_each + row : my_row_ + row * tile_.down();
+    const Value at_row = place_.first_row + to(arguments_.index(), of_tile);
+    const Value column = place_.first_column + to(arguments_.index(), my_column_);
+    writer_.when(at_row < all_rows_ && column < all_columns_, [&, sum = sum] { store(at_row, column, sum); });
+  }
+
+  kernel::Writer& writer_;
+  Arguments& arguments_;
+  const ir::DType type_;
+  const BlockTile& tile_;
+  const BlockPlace& place_;
+  const Value all_rows_, all_columns_;
+  Loader first_, second_;
+  Value slice_, thread_, my_row_, my_column_;
+  std::vector<Variable> sums_;
+};
+
 }  // namespace
 
 void each_block(kernel::Writer& writer, Arguments& arguments, const BlockGrid& grid,
@@ -147,76 +252,9 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
                     const BlockPlace& place, const BlockSource& rows, const BlockSource& columns,
                     const std::function<void(Value, Value, Value)>& store,
                     const std::function<void(Value, Value, const Values&)>& store_pack) {
-  const auto& tile = grid.tile;
-  const Value all_rows = arguments.number(grid.rows), all_columns = arguments.number(grid.columns);
-  Loader first(writer, arguments, type, tile, rows, tile.rows, place.first_row, all_rows);
-  Loader second(writer, arguments, type, tile, columns, tile.columns, place.first_column, all_columns);
-  const int of_slice = tile.down() * tile.across();
-  const Value slice = tile.slices == 1 ? writer.index(0) : writer.thread() / of_slice;
-  const Value thread = tile.slices == 1 ? writer.thread() : writer.thread() - slice * of_slice;
-  const Value my_row = thread / tile.across(), my_column = thread % tile.across();
-  std::vector<Variable> sums;
-  sums.reserve(static_cast<std::size_t>(tile.rows_each) * static_cast<std::size_t>(tile.columns_each));
-  for (int i = 0; i < tile.rows_each * tile.columns_each; ++i)
-    sums.push_back(writer.variable(writer.constant(type, std::int64_t{0})));
-
-  // What the next step needs is on its way from memory while this one computes.
-  const auto fetch = [&](Value from) {
-    first.fetch(from, place.begin, place.end);
-    second.fetch(from, place.begin, place.end);
-  };
-  // While some threads still read one side, others write the other one: a barrier for each step is enough. The loads
-  // stand behind a barrier and are used in the next round, or compilers move them to where they are needed.
-  const auto side = writer.variable(writer.index(0));
-  fetch(place.begin);
-  writer.loop(place.begin, place.end, arguments.constant(tile.depth), [&](Value from) {
-    const Value now = side.get();
-    first.put(now);
-    second.put(now);
-    writer.barrier();
-    fetch(from + tile.depth);
-    const int depth_of_slice = tile.depth / tile.slices;
-    for (int k = 0; k < depth_of_slice; ++k) {
-      const Value depth = tile.slices == 1 ? writer.index(k) : slice * depth_of_slice + k;
-      const auto of_rows = first.get(now, depth, my_row, tile.down(), tile.rows_each);
-      const auto of_columns = second.get(now, depth, my_column, tile.across(), tile.columns_each);
-      auto sum = sums.begin();
-      for (const auto a : of_rows) {
-        for (const auto b : of_columns) {
-          const Value before = sum->get();
-          sum->set(ir::is_floating(type) ? fused_multiply_add(a, b, before) : before + a * b);
-          ++sum;
-        }
-      }
-    }
-    side.set(writer.index(1) - now);
-  });
-
-  if (tile.slices > 1) {
-    const auto [row, sum] = sum_of_slices(writer, tile, slice, thread, sums);
-    const Value of_tile =
-        first.is_in_fours(tile.rows_each) ? my_row * tile.rows_each + row : my_row + row * tile.down();
-    const Value at_row = place.first_row + to(arguments.index(), of_tile);
-    const Value column = place.first_column + to(arguments.index(), my_column);
-    writer.when(at_row < all_rows && column < all_columns, [&] { store(at_row, column, sum); });
-    return;
-  }
-  for (int i = 0; i < tile.rows_each; ++i) {
-    const Value row = place.first_row + to(arguments.index(), first.line_of(i, my_row, tile.down(), tile.rows_each));
-    const bool in_packs = store_pack && second.is_in_fours(tile.columns_each);
-    for (int j = 0; j < tile.columns_each; j += in_packs ? BlockSource::kPack : 1) {
-      const Value in_tile = second.line_of(j, my_column, tile.across(), tile.columns_each);
-      const Value column = place.first_column + to(arguments.index(), in_tile);
-      const int first_sum = i * tile.columns_each + j;
-      const auto sum = [&](std::size_t k) { return sums[static_cast<std::size_t>(first_sum) + k].get(); };
-      writer.when(row < all_rows && column < all_columns, [&] {
-        if (in_packs)
-          store_pack(row, column, {sum(0), sum(1), sum(2), sum(3)});
-        else
-          store(row, column, sum(0));
-      });
-    }
-  }
+  BlockProduct product(writer, arguments, type, grid, place, rows, columns);
+  product.multiply();
+  product.store(store, store_pack);
 }
 
 }  // namespace burn::compile::kernels

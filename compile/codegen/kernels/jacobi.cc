@@ -102,6 +102,50 @@ View scratch(Emitter& emit, ir::DType dtype, std::int64_t count) {
   return emit.scratch_value({dtype, {std::max<std::int64_t>(count, 1)}});
 }
 
+// The results of a decomposition of matrices [rows, columns], of which k is the shorter side and n the longer one.
+struct SingularVectors {
+  const MatrixInMemory &u, &s, &vt;
+  Value rows, columns, k, n;
+  bool is_wide;
+  Value zero, one, none;  // constants: of places, and the number 0
+
+  void fill(MatrixKernel& of, Value with) const {
+    of.each_pair(zero, rows, zero, k, [&](Value i, Value j) { u.set(i, j, with); });
+    of.each(zero, k, [&](Value i) { s.set(i, zero, with); });
+    of.each_pair(zero, k, zero, columns, [&](Value i, Value j) { vt.set(i, j, with); });
+  }
+  // The columns of w are the left vectors times the values, those of v the right ones; of a wide matrix the other way.
+  void set(MatrixKernel& of, const MatrixInMemory& w, const MatrixInMemory& v, const MatrixInMemory& values,
+           ir::DType type) const {
+    const auto known = of.writer().variable(zero);
+    of.each(zero, k, [&](Value j) {
+      const Value length = kernel::sqrt(of.sum(type, zero, n, [&](Value i) { return w.get(j, i) * w.get(j, i); }));
+      values.set(j, zero, length);
+      known.set(known.get() + select(length > none, one, zero));
+    });
+    of.each(zero, k, [&](Value j) {
+      const Value rank = rank_of(of, values, k, j, true), length = values.get(j, zero);
+      s.set(rank, zero, length);
+      of.each(zero, k, [&](Value i) {
+        if (is_wide)
+          u.set(i, rank, v.get(j, i));
+        else
+          vt.set(rank, i, v.get(j, i));
+      });
+      of.each(zero, n, [&](Value i) {
+        const Value part = select(length > none, w.get(j, i) / length, none);
+        if (is_wide)
+          vt.set(rank, i, part);
+        else
+          u.set(i, rank, part);
+      });
+    });
+    const auto get_long = [&](Value i, Value j) { return is_wide ? vt.get(j, i) : u.get(i, j); };
+    const auto set_long = [&](Value i, Value j, Value to) { is_wide ? vt.set(j, i, to) : u.set(i, j, to); };
+    complete(of, get_long, set_long, n, k, known.get(), type);
+  }
+};
+
 }  // namespace
 
 Status lower(Emitter& emit, const ir::Svd&, const NodeInPlan& at) {
@@ -134,45 +178,13 @@ Status lower(Emitter& emit, const ir::Svd&, const NodeInPlan& at) {
     });
     of.each_pair(zero, k, zero, k, [&](Value i, Value j) { v.set(i, j, select(i == j, full, none)); });
     const Value nan = outside.get();
+    const SingularVectors results{to_u, to_s, to_vt, rows, columns, k, n, is_wide, zero, one, none};
     writer.when(
-        kernel::is_nan(nan),
-        [&] {
-          of.each_pair(zero, rows, zero, k, [&](Value i, Value j) { to_u.set(i, j, nan); });
-          of.each(zero, k, [&](Value i) { to_s.set(i, zero, nan); });
-          of.each_pair(zero, k, zero, columns, [&](Value i, Value j) { to_vt.set(i, j, nan); });
-        },
+        kernel::is_nan(nan), [&] { results.fill(of, nan); },
         [&] {
           const Value is_done = orthogonalise(of, w, v, n, k, type);
           writer.when(!is_done, [&] { of.report(report, zero); });
-          const auto known = writer.variable(zero);
-          of.each(zero, k, [&](Value j) {
-            const Value length =
-                kernel::sqrt(of.sum(type, zero, n, [&](Value i) { return w.get(j, i) * w.get(j, i); }));
-            values.set(j, zero, length);
-            known.set(known.get() + select(length > none, one, zero));
-          });
-          // The columns of w are the left vectors times the values, those of v the right ones; of a wide matrix the
-          // other way.
-          of.each(zero, k, [&](Value j) {
-            const Value rank = rank_of(of, values, k, j, true), length = values.get(j, zero);
-            to_s.set(rank, zero, length);
-            of.each(zero, k, [&](Value i) {
-              if (is_wide)
-                to_u.set(i, rank, v.get(j, i));
-              else
-                to_vt.set(rank, i, v.get(j, i));
-            });
-            of.each(zero, n, [&](Value i) {
-              const Value part = select(length > none, w.get(j, i) / length, none);
-              if (is_wide)
-                to_vt.set(rank, i, part);
-              else
-                to_u.set(i, rank, part);
-            });
-          });
-          const auto get = [&](Value i, Value j) { return is_wide ? to_vt.get(j, i) : to_u.get(i, j); };
-          const auto set = [&](Value i, Value j, Value to) { is_wide ? to_vt.set(j, i, to) : to_u.set(i, j, to); };
-          complete(of, get, set, n, k, known.get(), type);
+          results.set(of, w, v, values, type);
         });
   });
   return {};

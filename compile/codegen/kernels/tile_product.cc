@@ -1,19 +1,18 @@
 #include "compile/codegen/kernels/tile_product.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
+#include "compile/codegen/kernels/pack_loader.h"
 #include "compile/codegen/target.h"
 
 namespace burn::compile::kernels {
 namespace {
 
 using kernel::Value;
-using kernel::Variable;
 
 constexpr int kSize = kernel::kTileSize;
-constexpr int kInPack = 8;  // elements of 16 bytes
+constexpr int kInPack = Factor::kInPack;
 constexpr int kSubgroup = 32;
 
 // What a block of subgroups computes, `depth` at once, and what one subgroup has of it.
@@ -50,101 +49,131 @@ const SubgroupTile& subgroup_tile_of(const BlockTile& tile) {
   return found != std::end(kTiles) ? *found : *std::ranges::find_if(kTimedTiles, is_it);
 }
 
-// How a factor lies in memory: its lines are rows of the first factor, columns of the second one.
-struct Factor {
-  const View& view;
-  std::int64_t lines, line_step, depth_step;
-
-  // 16 bytes along the contiguous dim lie within it, and begin at multiples of 16.
-  bool is_whole(std::int64_t depth) const {
-    if (depth_step != 1 && line_step != 1) return false;
-    return has_depth_contiguous() ? lies_in_packs(view, kInPack, depth, line_step)
-                                  : lies_in_packs(view, kInPack, lines, depth_step);
-  }
-  bool has_depth_contiguous() const { return depth_step == 1; }
+// Where a product in tiles goes: the result, or parts of it that are added up later.
+struct TileResult {
+  const View* parts = nullptr;  // null: there is one part
+  kernel::Memory into = {};     // the parts'
+  std::optional<ProductResult> whole = {};
 };
 
-struct Factors {
-  explicit Factors(const ProductOperands& operands)
-      : depth(operands.a.shape[operands.a.rank() - 1]),
-        first(factor(operands.a, operands.c.shape[operands.c.rank() - 2], false)),
-        second(factor(operands.b, operands.c.shape[operands.c.rank() - 1], true)) {}
-
-  std::int64_t depth;
-  Factor first, second;
-
- private:
-  static Factor factor(const View& view, std::int64_t lines, bool is_second) {
-    const MatrixSteps steps(view);
-    return {view, lines, is_second ? steps.column : steps.row, is_second ? steps.row : steps.column};
-  }
-};
-
-// What the threads of a block load of a factor: 16 bytes each at a time, into registers and from there into a shared
-// array, as it lies in memory.
-class PackLoader {
+// A block's product while it is written.
+class TileProduct {
  public:
-  PackLoader(kernel::Writer& writer, Arguments& arguments, const BlockTile& tile, const Factor& factor, int lines,
-             kernel::Memory from, Value begin, Value first)
-      : writer_(writer), has_depth_contiguous_(factor.has_depth_contiguous()), from_(from) {
-    const int in_line = (has_depth_contiguous_ ? tile.depth : lines) / kInPack;  // packs
-    pitch_ = (in_line + 1) * 4;                                                  // words; 16 bytes more: other banks
-    shared_ = writer.shared(ir::DType::u32, std::int64_t{pitch_} * (has_depth_contiguous_ ? lines : tile.depth));
-    const int count = lines * tile.depth / kInPack / tile.threads();
-    const Value thread = writer.thread();
-    for (int i = 0; i < count; ++i) {
-      const Value pack = thread + i * tile.threads(), line = pack / in_line, piece = pack - line * in_line;
-      const Value across = to(arguments.index(), piece) * kInPack, down = to(arguments.index(), line);
-      Pack one;
-      const Value last = arguments.number(factor.lines - (has_depth_contiguous_ ? 1 : kInPack));
-      const Value of_line = least(first + (has_depth_contiguous_ ? down : across), last);
-      one.begin = begin + (factor.line_step == 1 ? of_line : of_line * arguments.number(factor.line_step));
-      one.depth = has_depth_contiguous_ ? across : down;
-      one.place = line * pitch_ + piece * 4;
-      for (auto& word : one.staged) word = writer.variable(writer.index(0));
-      packs_.push_back(one);
-    }
-    if (factor.depth_step != 1) depth_step_ = arguments.number(factor.depth_step);
+  TileProduct(kernel::Writer& writer, Arguments& arguments, const ProductOperands& operands, const BlockGrid& grid,
+              const BlockPlace& place)
+      : writer_(writer),
+        arguments_(arguments),
+        operands_(operands),
+        grid_(grid),
+        chosen_(subgroup_tile_of(grid.tile)),
+        place_(place),
+        begins_(operands.batch().offsets(arguments, place.group)) {}
+
+  void multiply(const Factors& factors, kernel::Memory from, kernel::Memory by) {
+    PackLoader of_rows(writer_, arguments_, grid_.tile, factors.first, grid_.tile.rows, from, begins_[0],
+                       place_.first_row);
+    PackLoader of_columns(writer_, arguments_, grid_.tile, factors.second, grid_.tile.columns, by, begins_[1],
+                          place_.first_column);
+    const Value thread = writer_.thread();
+    subgroup_ = thread / kSubgroup;
+    lane_ = thread % kSubgroup;
+    row_ = subgroup_ / chosen_.across() * chosen_.subgroup_rows;
+    column_ = subgroup_ % chosen_.across() * chosen_.subgroup_columns;
+    sums_.resize(down() * across());
+    for (auto& sum : sums_) sum = writer_.tile_sums();
+
+    // What the next step needs is on its way from memory while this one computes.
+    const auto fetch = [&](Value at) {
+      of_rows.fetch(at, place_.begin, place_.end);
+      of_columns.fetch(at, place_.begin, place_.end);
+    };
+    // The loads are behind a barrier and before the loop's end, or compilers move them to where they are needed.
+    fetch(place_.begin);
+    writer_.loop(place_.begin, place_.end, arguments_.constant(chosen_.depth), [&](Value at) {
+      of_rows.put();
+      of_columns.put();
+      writer_.barrier();
+      fetch(at + chosen_.depth);
+      add_step(of_rows, of_columns);
+      writer_.barrier();
+    });
   }
 
-  // Loads from a depth on; 0 beyond the end. `inside`: a depth before the end.
-  void fetch(Value from, Value inside, Value end) {
-    for (const auto& pack : packs_) {
-      const Value depth = from + pack.depth, is_inside = depth < end;
-      const Value at = select(is_inside, depth, inside);
-      const auto words = writer_.load_words(from_, pack.begin + (depth_step_.id < 0 ? at : at * depth_step_));
-      for (std::size_t k = 0; k < words.size(); ++k) pack.staged[k].set(select(is_inside, words[k], 0));
+  // `scratch`: for a tile of each subgroup.
+  void store(const TileResult& result, kernel::Shared scratch) {
+    const Value all_rows = arguments_.number(grid_.rows), all_columns = arguments_.number(grid_.columns);
+    const Value begin = subgroup_ * (kSize * kSize);
+    const Value stack = result.parts ? place_.part * arguments_.number(grid_.groups) + place_.group : place_.group;
+    // A thread has eight elements of a row of a tile.
+    const Value in_row = lane_ / 2, in_column = lane_ % 2 * kInPack;
+    for (std::size_t i = 0; i < down(); ++i) {
+      for (std::size_t j = 0; j < across(); ++j) {
+        writer_.tile_store(scratch, begin, writer_.index(kSize), sums_[i * across() + j]);
+        writer_.barrier();
+        const auto place_in = [&](Value begin_of, Value within) { return begin_of + to(arguments_.index(), within); };
+        const Value at_row = place_in(place_.first_row, row_ + static_cast<int>(i) * kSize + in_row);
+        const Value at_column = place_in(place_.first_column, column_ + static_cast<int>(j) * kSize + in_column);
+        std::vector<Value> elements;
+        for (int k = 0; k < kInPack; k += 4) {
+          for (const auto sum : writer_.load_pack(scratch, begin + in_row * kSize + in_column + k))
+            elements.push_back(sum);
+        }
+        writer_.barrier();
+        const Value in_parts = (stack * all_rows + at_row) * all_columns + at_column;
+        writer_.when(at_row < all_rows && at_column < all_columns,
+                     [&] { store_inside(result, at_row, at_column, all_columns, in_parts, elements); });
+      }
     }
-  }
-  void put() {
-    for (const auto& pack : packs_) {
-      std::array<Value, 4> words;
-      for (std::size_t k = 0; k < words.size(); ++k) words[k] = pack.staged[k].get();
-      writer_.store_pack(shared_, pack.place, words);
-    }
-  }
-
-  // The tile of the lines from `line` on, and of the depths from `depth` on.
-  Value tile(ir::DType type, bool is_second, Value line, int depth) {
-    const Value index = has_depth_contiguous_ ? line * pitch_ + depth / 2 : line / 2 + depth * pitch_;
-    // Lines in memory are rows of the first factor where its depth is contiguous, and columns of the second one.
-    return writer_.tile_load(type, {is_second, has_depth_contiguous_ == is_second, shared_.array}, index,
-                             writer_.index(pitch_));
   }
 
  private:
-  struct Pack {
-    Value begin, depth, place;
-    std::array<Variable, 4> staged;
-  };
+  std::size_t down() const { return static_cast<std::size_t>(chosen_.subgroup_rows / kSize); }
+  std::size_t across() const { return static_cast<std::size_t>(chosen_.subgroup_columns / kSize); }
+
+  void add_step(PackLoader& of_rows, PackLoader& of_columns) {
+    const auto type = operands_.c.dtype;
+    for (int k = 0; k < chosen_.depth; k += kSize) {
+      std::vector<Value> lefts;
+      lefts.reserve(down());
+      for (std::size_t i = 0; i < down(); ++i)
+        lefts.push_back(of_rows.tile(type, false, row_ + static_cast<int>(i) * kSize, k));
+      for (std::size_t j = 0; j < across(); ++j) {
+        const Value right = of_columns.tile(type, true, column_ + static_cast<int>(j) * kSize, k);
+        for (std::size_t i = 0; i < down(); ++i) writer_.tile_multiply(sums_[i * across() + j], lefts[i], right);
+      }
+    }
+  }
+
+  // Eight elements of a row from `column` on, which lies inside; in the parts they begin at `in_parts`.
+  void store_inside(const TileResult& result, Value row, Value column, Value all_columns, Value in_parts,
+                    const std::vector<Value>& elements) {
+    const bool in_packs =
+        grid_.columns % kInPack == 0 && (result.parts || ProductResult::takes_packs(operands_, kInPack));
+    if (in_packs && result.whole) return result.whole->store(begins_, row, column, elements);
+    for (std::size_t k = 0; k < elements.size(); k += in_packs ? 4 : 1) {
+      const auto more = static_cast<std::int64_t>(k);
+      if (in_packs) {
+        writer_.store(result.into, in_parts + more, std::span(elements).subspan(k, 4));
+        continue;
+      }
+      writer_.when(column + more < all_columns, [&] {
+        if (result.whole)
+          result.whole->store(begins_, row, column + more, elements[k]);
+        else
+          writer_.store(result.into, in_parts + more, elements[k]);
+      });
+    }
+  }
 
   kernel::Writer& writer_;
-  bool has_depth_contiguous_;
-  kernel::Memory from_;
-  kernel::Shared shared_;
-  int pitch_ = 0;  // words from line to line
-  Value depth_step_;
-  std::vector<Pack> packs_;
+  Arguments& arguments_;
+  const ProductOperands& operands_;
+  const BlockGrid& grid_;
+  const SubgroupTile& chosen_;
+  const BlockPlace& place_;
+  const std::vector<Value> begins_;
+  Value subgroup_, lane_, row_, column_;
+  std::vector<Value> sums_;
 };
 
 }  // namespace
@@ -168,7 +197,6 @@ std::vector<BlockGrid> grids_in_tiles(const DeviceFacts& facts, const ProductOpe
 }
 
 void emit_product_in_tiles(Emitter& emit, const ProductOperands& operands, const BlockGrid& grid) {
-  const auto type = operands.c.dtype;
   const Factors factors(operands);
   std::optional<View> parts;
   if (grid.parts > 1) parts = emit.scratch_value({ir::DType::f32, {grid.parts, grid.groups, grid.rows, grid.columns}});
@@ -176,88 +204,19 @@ void emit_product_in_tiles(Emitter& emit, const ProductOperands& operands, const
   const auto most = operands.most(std::max(grid.threads(), parts ? parts->num_elements() : 0));
   Arguments arguments(writer, index_type(most));
   const auto from = arguments.address(operands.a), by = arguments.address(operands.b);
-  const auto into = parts ? arguments.address(*parts) : kernel::Memory{};
-  std::optional<ProductResult> result;
-  if (!parts) result.emplace(writer, arguments, operands);
-  const auto& chosen = subgroup_tile_of(grid.tile);
-  const auto scratch = writer.shared(ir::DType::f32, std::int64_t{chosen.subgroups()} * kSize * kSize);
+  TileResult result;
+  if (parts) {
+    result.parts = &*parts;
+    result.into = arguments.address(*parts);
+  } else {
+    result.whole.emplace(writer, arguments, operands);
+  }
+  const std::int64_t subgroups = subgroup_tile_of(grid.tile).subgroups();
+  const auto scratch = writer.shared(ir::DType::f32, subgroups * kSize * kSize);
   each_block(writer, arguments, grid, [&](const BlockPlace& place) {
-    const auto begins = operands.batch().offsets(arguments, place.group);
-    PackLoader of_rows(writer, arguments, grid.tile, factors.first, grid.tile.rows, from, begins[0], place.first_row);
-    PackLoader of_columns(writer, arguments, grid.tile, factors.second, grid.tile.columns, by, begins[1],
-                          place.first_column);
-    const Value thread = writer.thread(), subgroup = thread / kSubgroup, lane = thread % kSubgroup;
-    const Value row = subgroup / chosen.across() * chosen.subgroup_rows;
-    const Value column = subgroup % chosen.across() * chosen.subgroup_columns;
-    const auto down = static_cast<std::size_t>(chosen.subgroup_rows / kSize);
-    const auto across = static_cast<std::size_t>(chosen.subgroup_columns / kSize);
-    std::vector<Value> sums(down * across);
-    for (auto& sum : sums) sum = writer.tile_sums();
-
-    // What the next step needs is on its way from memory while this one computes.
-    const auto fetch = [&](Value at) {
-      of_rows.fetch(at, place.begin, place.end);
-      of_columns.fetch(at, place.begin, place.end);
-    };
-    const auto multiply = [&] {
-      for (int k = 0; k < chosen.depth; k += kSize) {
-        std::vector<Value> lefts;
-        lefts.reserve(down);
-        for (std::size_t i = 0; i < down; ++i)
-          lefts.push_back(of_rows.tile(type, false, row + static_cast<int>(i) * kSize, k));
-        for (std::size_t j = 0; j < across; ++j) {
-          const Value right = of_columns.tile(type, true, column + static_cast<int>(j) * kSize, k);
-          for (std::size_t i = 0; i < down; ++i) writer.tile_multiply(sums[i * across + j], lefts[i], right);
-        }
-      }
-    };
-    // The loads are behind a barrier and before the loop's end, or compilers move them to where they are needed.
-    fetch(place.begin);
-    writer.loop(place.begin, place.end, arguments.constant(chosen.depth), [&](Value at) {
-      of_rows.put();
-      of_columns.put();
-      writer.barrier();
-      fetch(at + chosen.depth);
-      multiply();
-      writer.barrier();
-    });
-
-    const Value all_rows = arguments.number(grid.rows), all_columns = arguments.number(grid.columns);
-    const Value begin = subgroup * (kSize * kSize);
-    const Value stack = parts ? place.part * arguments.number(grid.groups) + place.group : place.group;
-    const bool in_packs = grid.columns % kInPack == 0 && (parts || ProductResult::takes_packs(operands, kInPack));
-    // A thread has eight elements of a row of a tile.
-    const Value in_row = lane / 2, in_column = lane % 2 * kInPack;
-    for (std::size_t i = 0; i < down; ++i) {
-      for (std::size_t j = 0; j < across; ++j) {
-        writer.tile_store(scratch, begin, writer.index(kSize), sums[i * across + j]);
-        writer.barrier();
-        const auto place_in = [&](Value begin_of, Value within) { return begin_of + to(arguments.index(), within); };
-        const Value at_row = place_in(place.first_row, row + static_cast<int>(i) * kSize + in_row);
-        const Value at_column = place_in(place.first_column, column + static_cast<int>(j) * kSize + in_column);
-        std::vector<Value> elements;
-        for (int k = 0; k < kInPack; k += 4) {
-          for (const auto sum : writer.load_pack(scratch, begin + in_row * kSize + in_column + k))
-            elements.push_back(sum);
-        }
-        writer.barrier();
-        const Value in_parts = (stack * all_rows + at_row) * all_columns + at_column;
-        writer.when(at_row < all_rows && at_column < all_columns, [&] {
-          if (in_packs && !parts) return result->store(begins, at_row, at_column, elements);
-          for (std::size_t k = 0; k < elements.size(); k += in_packs ? 4 : 1) {
-            const auto more = static_cast<std::int64_t>(k);
-            if (in_packs) {
-              writer.store(into, in_parts + more, std::span(elements).subspan(k, 4));
-              continue;
-            }
-            writer.when(at_column + more < all_columns, [&] {
-              if (parts) return writer.store(into, in_parts + more, elements[k]);
-              result->store(begins, at_row, at_column + more, elements[k]);
-            });
-          }
-        });
-      }
-    }
+    TileProduct product(writer, arguments, operands, grid, place);
+    product.multiply(factors, from, by);
+    product.store(result, scratch);
   });
   arguments.launch(emit, grid.threads());
   if (parts) add_parts(emit, *parts, grid, operands);
