@@ -37,6 +37,9 @@ class VulkanStream final : public Stream {
 
   // Errors: why nothing was enqueued; the arguments have what they had, or stand-ins for inputs that failed.
   Result<RunResult> try_run(const std::shared_ptr<Executable>& executable, RunArgs& args);
+  // Its commands, and the result's outputs with what their checks will have found.
+  Status enqueue_run(const std::shared_ptr<Executable>& executable, const RunArgs& args,
+                     const std::vector<BufferPtr>& outputs, const std::vector<bool>& left_out, RunResult& result);
   // Fills in what inputs that failed would have been.
   Status stand_in_for_failed(const VulkanExecutable& program, RunArgs& args);
   Status copy(const Piece& from, const Piece& to, std::size_t bytes, bool host_reads);
@@ -61,6 +64,10 @@ class VulkanStream final : public Stream {
   // fails, all outputs do. Errors: why the run ended before it began; others do not wait for it then.
   Status launch_in_groups(const VulkanExecutable& program, const RunArgs& args, RunResult& result,
                           const std::vector<BufferPtr>& outputs, SharedBlock* found);
+  struct GroupRun;
+  // Enqueues a part of it, and waits until the operand of the part's collective is in host memory, which it returns;
+  // null: no collective follows.
+  Result<std::shared_ptr<SharedBlock>> enqueue_part(const GroupRun& run, std::size_t part);
   // Takes part in all collectives of a program that is not run, so that no other member waits.
   void take_part_without(const VulkanExecutable& program, const RunArgs& args, const Status& why);
   // A copy after what was recorded before, which what is recorded later sees.

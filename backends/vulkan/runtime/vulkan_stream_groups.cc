@@ -101,6 +101,44 @@ void VulkanStream::take_part_without(const VulkanExecutable& program, const RunA
   }
 }
 
+// A run while its parts are enqueued.
+struct VulkanStream::GroupRun {
+  const VulkanExecutable& program;
+  const RunArgs& args;
+  const std::vector<BufferPtr>& outputs;
+  const RunTable& table;
+  const std::size_t clears;                // words that the first part clears
+  const HostCollective* before = nullptr;  // what was performed before the part,
+  std::shared_ptr<SharedBlock> arrived;    // and its result
+};
+
+Result<std::shared_ptr<SharedBlock>> VulkanStream::enqueue_part(const GroupRun& run, std::size_t part) {
+  const auto& collective = run.program.parts()[part].collective;
+  std::shared_ptr<SharedBlock> operand;
+  if (collective) {
+    BURN_TRY(operand, host_->allocate(collective->type.num_bytes()));
+  }
+  BURN_TRY(auto* const commands, commands_->begin(true));
+  const auto piece = [&](const compile::Address& address) {
+    return piece_of(run.program, run.args, run.outputs, address);
+  };
+  if (run.before) copy_beside(commands, run.arrived->piece(), piece(run.before->result), run.before->result_bytes);
+  Recorder recorder(timeline_->device(), commands, run.table.address());
+  if (part == 0) {
+    recorder.copy_table(run.table, Recordings::table_bytes(run.program, run.clears));
+    recorder.clear_words(run.program, run.clears);
+  }
+  recorder.add_levels(run.program, run.program.parts()[part].levels, {});
+  recorder.copy_reports(run.program);
+  if (collective) copy_beside(commands, piece(collective->operand), operand->piece(), collective->type.num_bytes());
+  auto status = commands_->end(commands, true);
+  if (status.ok()) status = timeline_->submit(commands);
+  commands_->give_back(commands);
+  if (status.ok() && collective) status = timeline_->wait(timeline_->submitted());
+  BURN_RETURN_IF_ERROR(status);
+  return operand;
+}
+
 Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const RunArgs& args, RunResult& result,
                                       const std::vector<BufferPtr>& outputs, SharedBlock* found) {
   const InterruptScope scope(&interrupt_);
@@ -109,60 +147,39 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
     if (auto member = member_of(node->op, args); !member.ok()) return ir::at_node(member.status(), *node);
   }
   const auto bound = bind(program, args);
-  const auto bytes = Recordings::table_bytes(program, bound.clears.size());
-  const auto table = tables_.allocate(bytes);
+  const auto table = tables_.allocate(Recordings::table_bytes(program, bound.clears.size()));
   if (!table.ok()) {
     take_part_without(program, args, table.status());
     return table.status();
   }
   write_table(program, args, outputs, bound, found, *table, bound.clears.size());
 
-  Status failure;                        // of the first collective that failed, or of the device
-  std::shared_ptr<SharedBlock> arrived;  // the result of the collective before
-  const HostCollective* before = nullptr;
+  Status failure;  // of the first collective that failed, or of the device
+  GroupRun run{program, args, outputs, *table, bound.clears.size(), nullptr, nullptr};
   for (std::size_t p = 0; p < program.parts().size(); ++p) {
     const auto& part = program.parts()[p];
     std::shared_ptr<SharedBlock> operand;
-    const auto enqueue = [&]() -> Status {
-      if (part.collective) {
-        BURN_TRY(operand, host_->allocate(part.collective->type.num_bytes()));
-      }
-      BURN_TRY(auto* const commands, commands_->begin(true));
-      if (before)
-        copy_beside(commands, arrived->piece(), piece_of(program, args, outputs, before->result), before->result_bytes);
-      Recorder recorder(timeline_->device(), commands, table->address());
-      if (p == 0) {
-        recorder.copy_table(*table, bytes);
-        recorder.clear_words(program, bound.clears.size());
-      }
-      recorder.add_levels(program, part.levels, {});
-      recorder.copy_reports(program);
-      if (part.collective)
-        copy_beside(commands, piece_of(program, args, outputs, part.collective->operand), operand->piece(),
-                    part.collective->type.num_bytes());
-      auto status = commands_->end(commands, true);
-      if (status.ok()) status = timeline_->submit(commands);
-      commands_->give_back(commands);
-      if (status.ok() && part.collective) status = timeline_->wait(timeline_->submitted());
-      return status;
-    };
-    if (failure.ok()) failure = enqueue();
+    if (failure.ok()) {
+      auto enqueued = enqueue_part(run, p);
+      failure = enqueued.status();
+      if (enqueued.ok()) operand = *std::move(enqueued);
+    }
     if (!part.collective) break;
     Failure failed =
         failure.ok() ? failure_of_operand(program, p, args, found->bytes()) : std::make_shared<const Status>(failure);
     if (!failed) {
       auto block = host_->allocate(part.collective->result_bytes);
       if (block.ok())
-        arrived = *std::move(block);
+        run.arrived = *std::move(block);
       else
         failed = std::make_shared<const Status>(block.status());
     }
     const auto performed = failed ? perform(*part.collective, args, {}, {}, failed)
-                                  : perform(*part.collective, args, operand->bytes(), arrived->bytes(), nullptr);
+                                  : perform(*part.collective, args, operand->bytes(), run.arrived->bytes(), nullptr);
     if (!performed.ok() && failure.ok()) failure = ir::at_node(performed, *program.collectives()[p]);
-    before = &*part.collective;
+    run.before = &*part.collective;
   }
-  completions_.add([table = *table, arrived, reports = bound.reports](const Status&) {});
+  completions_.add([table = *table, arrived = run.arrived, reports = bound.reports](const Status&) {});
   if (failure.ok()) return {};
   const auto known = result.failures;
   const auto why = std::make_shared<const Status>(std::move(failure));

@@ -12,6 +12,17 @@
 #include "ir/node_errors.h"
 
 namespace burn::backends::vulkan {
+namespace {
+
+// Why a run that is done as a whole or not at all cannot be done: an output or the arena has no memory.
+Status missing_memory(const VulkanExecutable& program, const std::vector<BufferPtr>& outputs, const RunResult& result,
+                      const Status& arena) {
+  if (!arena.ok()) return ir::at_node(arena, program.program().nodes.back());
+  const auto none = std::ranges::find(outputs, nullptr);
+  return none == outputs.end() ? Status{} : *result.failures[static_cast<std::size_t>(none - outputs.begin())];
+}
+
+}  // namespace
 
 Result<RunResult> VulkanStream::run(const std::shared_ptr<Executable>& executable, RunArgs args) {
   const auto& program = static_cast<const VulkanExecutable&>(*executable);
@@ -41,10 +52,7 @@ Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& execu
   const auto arena = arena_.reserve(*memory_, lowered.arena.bytes);
   const bool is_in_groups = !program.collectives().empty();
   if (!lowered.commits.empty() || is_in_groups) {  // all of it or nothing
-    const auto none = std::ranges::find(buffers, nullptr);
-    Status missing;
-    if (none != buffers.end()) missing = *result.failures[static_cast<std::size_t>(none - buffers.begin())];
-    if (!arena.ok()) missing = ir::at_node(arena, program.program().nodes.back());
+    const auto missing = missing_memory(program, buffers, result, arena);
     if (!missing.ok() && is_in_groups) take_part_without(program, args, missing);
     if (!missing.ok()) return missing;
   }
@@ -58,35 +66,41 @@ Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& execu
   const auto is_failed = [](const Failure& failure) { return failure != nullptr; };
   const bool is_lost = !result.failures.empty() && std::ranges::all_of(result.failures, is_failed);
   name_program(result.failures, known, args.program);
-  if (!is_lost || is_in_groups) {
-    BURN_RETURN_IF_ERROR(program.check_grids(left_out));
-    std::shared_ptr<SharedBlock> found;
-    if (program.findings() > 0) {
-      BURN_TRY(found, host_->allocate(kReportBytes * program.findings()));
-      std::ranges::fill(found->bytes(), std::byte{0});
-    }
-    if (program.collectives().empty())
-      BURN_RETURN_IF_ERROR(launch(executable, args, buffers, found.get(), left_out));
-    else
-      BURN_RETURN_IF_ERROR(launch_in_groups(program, args, result, buffers, found.get()));
-    result.outputs = buffers;
-    std::shared_ptr<Report> report;
-    if (found) {
-      report = std::make_shared<Report>(program.findings(), found);
-      completions_.add(
-          [report, found, executable, number = args.program, serial = args.serial, sink = sink_](const Status& device) {
-            publish_findings(static_cast<const VulkanExecutable&>(*executable), *report, found->bytes(), device,
-                             Status{}, number, serial, sink);
-          });
-    }
-    inherit_outcomes(program, args, report, result);
-  }
+  if (!is_lost || is_in_groups) BURN_RETURN_IF_ERROR(enqueue_run(executable, args, buffers, left_out, result));
   result.outputs.resize(program.program().outputs.size());
   for (std::size_t k = 0; k < result.outputs.size(); ++k) {
     if (result.failures[k]) result.outputs[k] = nullptr;
   }
   if (std::ranges::none_of(result.failures, is_failed)) result.failures.clear();
   return result;
+}
+
+Status VulkanStream::enqueue_run(const std::shared_ptr<Executable>& executable, const RunArgs& args,
+                                 const std::vector<BufferPtr>& outputs, const std::vector<bool>& left_out,
+                                 RunResult& result) {
+  const auto& program = static_cast<const VulkanExecutable&>(*executable);
+  BURN_RETURN_IF_ERROR(program.check_grids(left_out));
+  std::shared_ptr<SharedBlock> found;
+  if (program.findings() > 0) {
+    BURN_TRY(found, host_->allocate(kReportBytes * program.findings()));
+    std::ranges::fill(found->bytes(), std::byte{0});
+  }
+  if (program.collectives().empty())
+    BURN_RETURN_IF_ERROR(launch(executable, args, outputs, found.get(), left_out));
+  else
+    BURN_RETURN_IF_ERROR(launch_in_groups(program, args, result, outputs, found.get()));
+  result.outputs = outputs;
+  std::shared_ptr<Report> report;
+  if (found) {
+    report = std::make_shared<Report>(program.findings(), found);
+    completions_.add(
+        [report, found, executable, number = args.program, serial = args.serial, sink = sink_](const Status& device) {
+          publish_findings(static_cast<const VulkanExecutable&>(*executable), *report, found->bytes(), device, Status{},
+                           number, serial, sink);
+        });
+  }
+  inherit_outcomes(program, args, report, result);
+  return {};
 }
 
 Status VulkanStream::stand_in_for_failed(const VulkanExecutable& program, RunArgs& args) {
