@@ -26,9 +26,12 @@ class SpirvPrinter {
         memory_(state_) {}
 
   std::vector<std::uint32_t> print() {
-    entry_.load_parameters();
+    entry_.begin();
     ids_.resize(kernel_.body.size());
-    for (std::size_t i = 0; i < kernel_.body.size(); ++i) put(i);
+    for (std::size_t i = 0; i < kernel_.body.size(); ++i) {
+      entry_.load_before(i);
+      put(i);
+    }
     std::vector<std::uint32_t> preserved;
     if (facts_.keeps_nan_f32 && uses_f32_) preserved.push_back(32);
     if (facts_.keeps_nan_f64 && uses_f64_) preserved.push_back(64);

@@ -1,12 +1,15 @@
 #include "compile/codegen/dialects/spirv_entry.h"
 
+#include "compile/codegen/dialects/spirv_parameters.h"
+
 namespace burn::compile::spirv {
 
 using ir::DType;
 using kernel::Code;
 
-void SpirvEntry::load_parameters() {
-  if (state_.kernel.parameters.empty()) return;
+void SpirvEntry::begin() {
+  const auto& kernel = state_.kernel;
+  if (kernel.parameters.empty()) return;
   const auto unit = state_.has_int64 ? DType::u64 : DType::u32;
   const Id word = state_.module.type(unit), pushed = state_.has_int64 ? word : state_.module.vector(word, 2);
   const Id push = state_.module.variable(
@@ -14,21 +17,34 @@ void SpirvEntry::load_parameters() {
   const Id at = state_.module.make(Op::AccessChain, state_.module.pointer(StorageClass::PushConstant, pushed),
                                    {push, state_.u32(0)});
   const Id address = state_.module.make(Op::Load, pushed, {at});
-  const Id record = state_.module.make(state_.has_int64 ? Op::ConvertUToPtr : Op::Bitcast,
-                                       state_.module.buffer_pointer(unit), {address});
-  const Id in_record = state_.module.pointer(StorageClass::PhysicalStorageBuffer, word);
-  const auto load = [&](std::size_t which) {
-    const Id place = state_.module.make(Op::AccessChain, in_record,
-                                        {record, state_.u32(0), state_.u32(static_cast<std::uint32_t>(which))});
+  record_ = state_.module.make(state_.has_int64 ? Op::ConvertUToPtr : Op::Bitcast, state_.module.buffer_pointer(unit),
+                               {address});
+  (state_.has_int64 ? state_.parameters.resize(kernel.parameters.size())
+                    : state_.halves.resize(kernel.parameters.size()));
+  loads_ = load_points(kernel);
+  numbers_.resize(kernel.parameters.size());
+  for (std::size_t i = 0; i < kernel.body.size(); ++i) {
+    if (kernel.body[i].code == Code::parameter) numbers_[kernel.body[i].number].push_back(i);
+  }
+}
+
+void SpirvEntry::load_before(std::size_t i) {
+  const auto unit = state_.has_int64 ? DType::u64 : DType::u32;
+  const Id word = state_.module.type(unit);
+  const auto load = [&](std::uint64_t which) {
+    const Id place =
+        state_.module.make(Op::AccessChain, state_.module.pointer(StorageClass::PhysicalStorageBuffer, word),
+                           {record_, state_.u32(0), state_.u32(static_cast<std::uint32_t>(which))});
     return state_.module.make(Op::Load, word, {place, kAligned, static_cast<std::uint32_t>(ir::size_of(unit))});
   };
-  for (std::size_t k = 0; k < state_.kernel.parameters.size(); ++k) {
+  for (const auto k : loads_.empty() ? std::vector<std::uint64_t>{} : loads_[i]) {
     if (state_.has_int64) {
-      state_.parameters.push_back(load(k));
+      state_.parameters[k] = load(k);
     } else {
       const Id lower = load(2 * k);
-      state_.halves.emplace_back(lower, load(2 * k + 1));
+      state_.halves[k] = {lower, load(2 * k + 1)};
     }
+    for (const auto number : numbers_[k]) state_.ids[number] = number_of(k);
   }
 }
 
@@ -67,8 +83,7 @@ Id SpirvEntry::block(std::uint64_t axis) {
 bool SpirvEntry::put(std::size_t i) {
   const auto& now = state_.kernel.body[i];
   switch (now.code) {
-    case Code::parameter:
-      state_.ids[i] = number_of(now.number);
+    case Code::parameter:  // load_before() its first use
       return true;
     case Code::parameter_word:
       state_.ids[i] = state_.half(now.number / 2, now.number % 2 != 0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "compile/codegen/dialects/spirv_state.h"
 
@@ -11,8 +12,10 @@ class SpirvEntry {
  public:
   explicit SpirvEntry(SpirvState& state) : state_(state) {}
 
-  // Loads the words of the argument record, in the function's first block. Call once, before any put().
-  void load_parameters();
+  // Call once, before any put().
+  void begin();
+  // Loads the parameters that are due before instruction `i` (spirv_parameters.h).
+  void load_before(std::size_t i);
   // Prints instruction `i`; false: it is none of these.
   bool put(std::size_t i);
 
@@ -26,7 +29,10 @@ class SpirvEntry {
   Id block(std::uint64_t axis);
 
   SpirvState& state_;
-  std::map<BuiltIn, Id> builtins_;  // their variables
+  std::map<BuiltIn, Id> builtins_;                 // their variables
+  Id record_ = 0;                                  // a pointer to the argument record
+  std::vector<std::vector<std::uint64_t>> loads_;  // per instruction: parameters
+  std::vector<std::vector<std::size_t>> numbers_;  // per parameter: instructions that give it as a number
 };
 
 }  // namespace burn::compile::spirv

@@ -201,9 +201,14 @@ bool SpirvMemory::put(std::size_t i) {
       state_.ids[i] = state_.module.make(Op::Load, state_.module.vector(state_.module.type(now.type), 4),
                                          {shared_pack(now.number, operand(0)), spirv::kNonPrivate});
       return true;
-    case Code::store_shared_pack:
-      state_.module.code().put(Op::Store, {shared_pack(now.number, operand(0)), pack_of(now), spirv::kNonPrivate});
+    case Code::store_shared_pack: {
+      const auto type = state_.kernel.shared[now.number].type;
+      Id pack = pack_of(now);
+      if (type != DType::u32)
+        pack = state_.module.make(Op::Bitcast, state_.module.vector(state_.module.type(type), 4), {pack});
+      state_.module.code().put(Op::Store, {shared_pack(now.number, operand(0)), pack, spirv::kNonPrivate});
       return true;
+    }
     case Code::word:
       state_.ids[i] = state_.module.make(Op::CompositeExtract, state_.module.type(now.type),
                                          {operand(0), static_cast<std::uint32_t>(now.number)});

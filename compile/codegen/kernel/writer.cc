@@ -169,9 +169,10 @@ std::array<Value, 4> Writer::load_words(Memory from, Value index) {
   return words;
 }
 
-void Writer::store_pack(Shared to, Value index, const std::array<Value, 4>& words) {
-  BURN_CHECK(to.type == ir::DType::u32, "packs are stored in shared arrays of u32");
-  const Value low = joined(words[0], words[1]), high = joined(words[2], words[3]);
+void Writer::store_pack(Shared to, Value index, const std::array<Value, 4>& elements) {
+  BURN_CHECK(bits_of(to.type) == 32 && elements[0].type == to.type, "packs of shared elements are of 32 bits");
+  const auto word = [&](std::size_t k) { return bits_as(ir::DType::u32, elements[k]); };
+  const Value low = joined(word(0), word(1)), high = joined(word(2), word(3));
   write({Code::store_shared_pack, to.type, {index.id, low.id, high.id}, static_cast<std::uint64_t>(to.array)});
 }
 

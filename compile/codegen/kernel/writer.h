@@ -76,9 +76,9 @@ class Writer {
   void store(Shared to, Value index, Value value);
   // Four elements of 32 bits side by side. `index`: a multiple of 4.
   std::array<Value, 4> load_pack(Shared from, Value index);
-  // Sixteen bytes of memory as words, from an element on that lies at a multiple of 16; and into a shared array of u32.
+  void store_pack(Shared to, Value index, const std::array<Value, 4>& elements);
+  // Sixteen bytes of memory as words, from an element on that lies at a multiple of 16.
   std::array<Value, 4> load_words(Memory from, Value index);
-  void store_pack(Shared to, Value index, const std::array<Value, 4>& words);
 
   // Tiles of a subgroup (Code::tile_sums and those behind it).
   Value tile_sums();

@@ -1,6 +1,8 @@
 #include "compile/codegen/kernels/block_tile.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "base/error.h"
 
@@ -15,13 +17,14 @@ using kernel::Variable;
 class Loader {
  public:
   Loader(kernel::Writer& writer, Arguments& arguments, ir::DType type, const BlockTile& tile, const BlockSource& source,
-         int lines, Value first, Value all)
+         int lines, int lines_each, Value first, Value all)
       : writer_(writer),
         pitch_(source.is_depth_contiguous ? lines + kPack : lines),  // a warp stores several depths: other banks
         size_(tile.depth * pitch_),
         shared_(writer.shared(type, std::int64_t{2} * size_)),
         zero_(writer.constant(type, std::int64_t{0})),
-        width_(source.packs ? kPack : 1) {
+        width_(source.packs ? kPack : 1),
+        puts_packs_(width_ == kPack && !source.is_depth_contiguous && is_in_fours(lines_each)) {
     const bool along_depth = source.is_depth_contiguous;
     const Value thread = writer.thread(), last = all - (along_depth ? 1 : width_);
     const int side_by_side = (along_depth ? tile.depth : lines) / width_;
@@ -54,8 +57,13 @@ class Loader {
   void put(Value side) {
     for (const auto& access : accesses_) {
       const Value place = side * size_ + access.place;
+      const auto staged = [&](std::size_t k) { return access.staged[k].get(); };
+      if (puts_packs_) {
+        writer_.store_pack(shared_, place, {staged(0), staged(1), staged(2), staged(3)});
+        continue;
+      }
       for (int k = 0; k < width_; ++k)
-        writer_.store(shared_, place + k * access.step, access.staged[static_cast<std::size_t>(k)].get());
+        writer_.store(shared_, place + k * access.step, staged(static_cast<std::size_t>(k)));
     }
   }
 
@@ -73,7 +81,7 @@ class Loader {
     }
     return lines;
   }
-  // Whether a thread's lines are side by side in fours.
+  // Whether so many of a thread's lines are side by side in fours.
   bool is_in_fours(int count) const { return count % kPack == 0 && kernel::bits_of(zero_.type) == 32; }
   // Which line that is.
   Value line_of(int i, Value mine, int threads, int count) const {
@@ -95,8 +103,20 @@ class Loader {
   kernel::Shared shared_;
   Value zero_;
   int width_;
+  bool puts_packs_;  // an array that is read by single elements is written so, too
   std::vector<Access> accesses_;
 };
+
+// Which of the tile's threads a thread is, by rows and by columns: 32 threads are 4 x 8 of them where the tile has as
+// many, and read less of shared memory than in any other form. They write parts of lines: only where those are packs.
+std::pair<Value, Value> place_in_tile(const BlockTile& tile, Value thread) {
+  constexpr int kDown = 4, kAcross = 8;
+  const int across = tile.across();
+  if (tile.down() % kDown != 0 || across % kAcross != 0) return {thread / across, thread % across};
+  const Value part = thread / (kDown * kAcross), within = thread % (kDown * kAcross);
+  const int parts_across = across / kAcross;
+  return {part / parts_across * kDown + within / kAcross, part % parts_across * kAcross + within % kAcross};
+}
 
 // Which of its rows a thread is to store, and that row's sum over the slices in their order.
 struct SlicedSum {
@@ -120,7 +140,7 @@ SlicedSum sum_of_slices(kernel::Writer& writer, const BlockTile& tile, Value sli
 class BlockProduct {
  public:
   BlockProduct(kernel::Writer& writer, Arguments& arguments, ir::DType type, const BlockGrid& grid,
-               const BlockPlace& place, const BlockSource& rows, const BlockSource& columns)
+               const BlockPlace& place, const BlockSource& rows, const BlockSource& columns, bool stores_packs)
       : writer_(writer),
         arguments_(arguments),
         type_(type),
@@ -128,13 +148,15 @@ class BlockProduct {
         place_(place),
         all_rows_(arguments.number(grid.rows)),
         all_columns_(arguments.number(grid.columns)),
-        first_(writer, arguments, type, tile_, rows, tile_.rows, place.first_row, all_rows_),
-        second_(writer, arguments, type, tile_, columns, tile_.columns, place.first_column, all_columns_) {
+        first_(writer, arguments, type, tile_, rows, tile_.rows, tile_.rows_each, place.first_row, all_rows_),
+        second_(writer, arguments, type, tile_, columns, tile_.columns, tile_.columns_each, place.first_column,
+                all_columns_) {
     const int of_slice = tile_.down() * tile_.across();
     slice_ = tile_.slices == 1 ? writer.index(0) : writer.thread() / of_slice;
     thread_ = tile_.slices == 1 ? writer.thread() : writer.thread() - slice_ * of_slice;
-    my_row_ = thread_ / tile_.across();
-    my_column_ = thread_ % tile_.across();
+    std::tie(my_row_, my_column_) = stores_packs && second_.is_in_fours(tile_.columns_each)
+                                        ? place_in_tile(tile_, thread_)
+                                        : std::pair{thread_ / tile_.across(), thread_ % tile_.across()};
     sums_.reserve(static_cast<std::size_t>(tile_.rows_each) * static_cast<std::size_t>(tile_.columns_each));
     for (int i = 0; i < tile_.rows_each * tile_.columns_each; ++i)
       sums_.push_back(writer.variable(writer.constant(type, std::int64_t{0})));
@@ -252,7 +274,7 @@ void multiply_block(kernel::Writer& writer, Arguments& arguments, ir::DType type
                     const BlockPlace& place, const BlockSource& rows, const BlockSource& columns,
                     const std::function<void(Value, Value, Value)>& store,
                     const std::function<void(Value, Value, const Values&)>& store_pack) {
-  BlockProduct product(writer, arguments, type, grid, place, rows, columns);
+  BlockProduct product(writer, arguments, type, grid, place, rows, columns, store_pack != nullptr);
   product.multiply();
   product.store(store, store_pack);
 }
