@@ -30,10 +30,11 @@ Status emit_remembered(Emitter& emit, const ir::Program& program, const Group& g
   return {};
 }
 
-void allow_in_place(Emitter& emit, const GroupPlan& plan) {
+void allow_in_place(Emitter& emit, const GroupPlan& plan, std::initializer_list<const View*> others) {
   const auto reads_of = [&](const Address& address) {
-    return std::ranges::count_if(plan.reads(),
-                                 [&](const GroupOperand& read) { return same_memory(read.view.address, address); });
+    const auto is_same = [&](const View& view) { return same_memory(view.address, address); };
+    return std::ranges::count_if(plan.reads(), [&](const GroupOperand& read) { return is_same(read.view); }) +
+           std::ranges::count_if(others, [&](const View* view) { return is_same(*view); });
   };
   for (const auto& read : plan.reads()) {
     if (read.kind != GroupOperand::Kind::full || read.counts || !read.view.is_contiguous() ||

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 
 #include "compile/codegen/emitter.h"
 #include "compile/codegen/group_plan.h"
@@ -15,7 +16,7 @@ Status emit_remembered(Emitter& emit, const ir::Program& program, const Group& g
                        const PrintGroup& print);
 
 // Says which results may be written over an operand: one that is read once, whole and as the results lie. For groups
-// without rows.
-void allow_in_place(Emitter& emit, const GroupPlan& plan);
+// without rows. `others`: what else the kernel reads, at other places than those that it writes.
+void allow_in_place(Emitter& emit, const GroupPlan& plan, std::initializer_list<const View*> others = {});
 
 }  // namespace burn::compile

@@ -4,8 +4,9 @@
 
 namespace burn::compile {
 
-GroupPlan::GroupPlan(Emitter& emit, const ir::Program& program, const Group& group, std::span<const ir::Ref> results)
-    : program_(program), group_(group) {
+GroupPlan::GroupPlan(Emitter& emit, const ir::Program& program, const Group& group, std::span<const ir::Ref> results,
+                     std::optional<ir::Ref> computed)
+    : program_(program), group_(group), computed_(computed) {
   stages_.reserve(group.members.size());
   for (const auto& member : group.members) {
     const auto& op = node(member).op;
@@ -54,7 +55,9 @@ void GroupPlan::add_read(Emitter& emit, ir::Ref ref, Level level) {
   if (this->read(ref)) return;
   GroupOperand read;
   read.ref = ref;
-  if (const auto* constant = emit.constant(ref)) {
+  if (ref == computed_) {
+    read.kind = GroupOperand::Kind::computed;
+  } else if (const auto* constant = emit.constant(ref)) {
     read.kind = GroupOperand::Kind::constant;
     read.constant = *constant;
   } else if (const auto counted = level == Level::row ? std::nullopt : emit.counted(ref)) {

@@ -2,6 +2,8 @@
 // be computed.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "compile/codegen/operands.h"
@@ -10,7 +12,9 @@ namespace burn::compile {
 
 class GroupPlan {
  public:
-  GroupPlan(Emitter& emit, const ir::Program& program, const Group& group, std::span<const ir::Ref> results);
+  // `computed`: what the group reads and its kernel has computed.
+  GroupPlan(Emitter& emit, const ir::Program& program, const Group& group, std::span<const ir::Ref> results,
+            std::optional<ir::Ref> computed = std::nullopt);
 
   const ir::Program& program() const { return program_; }
   const Group& group() const { return group_; }
@@ -46,6 +50,7 @@ class GroupPlan {
 
   const ir::Program& program_;
   const Group& group_;
+  std::optional<ir::Ref> computed_;
   std::vector<GroupOperand> reads_, writes_;
   std::vector<int> stages_;  // per member
   int full_count_ = 0, row_count_ = 0, last_stage_ = 0;

@@ -32,10 +32,11 @@ struct GroupOperand {
     row,       // one per row
     column,    // one per column: a result
     full,      // one per element
+    computed,  // one per element, which the kernel has computed itself: it is not in memory
   };
   ir::Ref ref;
   Kind kind = Kind::full;
-  View view;              // not of constants
+  View view;              // not of constants and what is computed
   ir::Constant constant;  // of constants
   bool counts = false;    // full: no memory, the element at an offset is that offset (Emitter::counted)
   int full_index = -1;    // among the full ones, results included: its place in the walks

@@ -47,7 +47,9 @@ class Target {
     for (const auto& at : nodes) BURN_RETURN_IF_ERROR(lower(emit, at));
     return {};
   }
-  virtual Status lower_product(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& product) = 0;
+  // A product of the plan, and what stands beside it. `results`: those of its step.
+  virtual Status lower_product(Emitter& emit, const ir::Program& program, const Plan& plan,
+                               const ProductWithEpilogue& product, std::span<const ir::Ref> results) = 0;
   // Makes the bool at `to`: whether the one at `before` is true and none of the reports, as Emitter::report() gives
   // them, is marked.
   virtual void lower_commit(Emitter& emit, const Address& before, std::span<const Address> reports,

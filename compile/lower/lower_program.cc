@@ -57,7 +57,7 @@ class ProgramLowering {
     if (step.product != PlanStep::kNone) {
       const auto& product = plan_.products[static_cast<std::size_t>(step.product)];
       begin_node(product.product);
-      return at_node_if_error(target_.lower_product(emit_, program_, product));
+      return at_node_if_error(target_.lower_product(emit_, program_, plan_, product, step.results));
     }
     if (step.group != PlanStep::kSingle) {
       const auto& group = plan_.groups[static_cast<std::size_t>(step.group)];

@@ -221,6 +221,7 @@ class Joiner {
 void join_products(const ir::Program& program, Plan& plan) { Joiner(program, plan).run(); }
 
 std::string to_string(const ProductWithEpilogue& product, const ir::Program& program) {
+  if (product.kind == ProductWithEpilogue::Kind::group) return "matmul with a group: ";
   const auto name = [&](std::int32_t node) { return ir::name(program.nodes[static_cast<std::size_t>(node)].op); };
   const auto* what = product.kind == ProductWithEpilogue::Kind::bias         ? "a bias"
                      : product.kind == ProductWithEpilogue::Kind::first_sums ? "sums of the first operand"

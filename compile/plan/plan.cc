@@ -12,6 +12,7 @@
 #include "compile/fusion/fuse.h"
 #include "compile/plan/buckets.h"
 #include "compile/plan/gemm_epilogues.h"
+#include "compile/plan/product_groups.h"
 
 namespace burn::compile {
 namespace {
@@ -28,6 +29,8 @@ class Planner {
     order_steps();
     if (options.buckets) join_buckets(program_, plan_);
     if (options.fusion && options.epilogues) join_products(program_, plan_);
+    if (options.fusion && options.product_group_bytes > 0)
+      join_product_groups(program_, options.product_group_bytes, plan_);
     find_last_uses();
     plan_.tf32 = options.tf32;
     return std::move(plan_);
@@ -219,18 +222,24 @@ std::string to_string(const Plan& plan, const ir::Program& program) {
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     const auto& step = plan.steps[s];
     std::string what, reads, results;
+    const auto members_of = [&](const Group& group) {
+      std::string members;
+      for (const auto& member : group.members)
+        members += fmt::format("{}{}", members.empty() ? "" : " ",
+                               ir::name(program.nodes[static_cast<std::size_t>(member.node)].op));
+      return members;
+    };
     if (step.product != PlanStep::kNone) {
-      what = to_string(plan.products[static_cast<std::size_t>(step.product)], program);
+      const auto& product = plan.products[static_cast<std::size_t>(step.product)];
+      what = to_string(product, program);
+      if (product.group >= 0) what += members_of(plan.groups[static_cast<std::size_t>(product.group)]);
     } else if (step.group == PlanStep::kSingle) {
       what = to_string(program.nodes[static_cast<std::size_t>(step.node)].op);
       if (!step.bucket.empty()) what = fmt::format("{} together: {}", step.bucket.size(), what);
     } else {
       const auto& group = plan.groups[static_cast<std::size_t>(step.group)];
-      for (const auto& [n, level] : group.members) {
-        what += fmt::format("{}{}", what.empty() ? "" : " ", ir::name(program.nodes[static_cast<std::size_t>(n)].op));
-      }
       what = fmt::format("fused over {}{} {{{}}}", to_string(group.domain),
-                         group.has_rows() ? fmt::format(" in rows of {}", group.row_size) : "", what);
+                         group.has_rows() ? fmt::format(" in rows of {}", group.row_size) : "", members_of(group));
     }
     for (const auto ref : step.reads) reads += (reads.empty() ? "" : ", ") + value(ref);
     for (const auto ref : step.results)

@@ -23,26 +23,31 @@ struct PlanOptions {
   bool merge_equal = true;  // BURN_CSE=off
   bool recompute = true;    // BURN_RECOMPUTE=off
   bool epilogues = false;   // whether products are joined with their neighbours; not without fusion
-  bool buckets = false;     // whether all-reduces of a bucket are joined to one step
-  bool tf32 = false;        // BURN_TF32=on
+  // Products of no more than so many bytes are joined with the groups that read them; not without fusion.
+  std::uint64_t product_group_bytes = 0;
+  bool buckets = false;  // whether all-reduces of a bucket are joined to one step
+  bool tf32 = false;     // BURN_TF32=on
   FuseLimits limits;
   std::int64_t recompute_bytes = 1 << 18;  // of a value that is worth it: smaller ones stay in the caches
 
   static PlanOptions from_environment();
 };
 
-// A product (MatMul) and a node beside it that a library may compute in the same call. What is read and written is as
-// if one came after the other.
+// A product (MatMul) and a node beside it that a library may compute in the same call, or a group that a kernel
+// computes from sums in its registers. What is read and written is as if one came after the other.
 struct ProductWithEpilogue {
   enum class Kind : std::uint8_t {
     bias,         // the neighbour adds a number for each column to the product, or to a reshape of it with the same
                   // columns, which has no other reader
     first_sums,   // the neighbour sums the product's first operand [rows, inner] over inner: [1, rows]
     second_sums,  // the neighbour sums the product's second operand [inner, columns] over inner: [1, columns]
+    group,        // a group without rows reads the product, or a reshape of it, which has no other reader
   };
   Kind kind = Kind::bias;
-  std::int32_t product = -1, neighbour = -1;  // nodes
-  ir::Ref other;  // bias: the operand of the sum that is not the product, of the sum's shape
+  std::int32_t product = -1, neighbour = -1;  // nodes; group: no neighbour
+  // bias: the operand of the sum that is not the product, of the sum's shape; group: the product as the group reads it.
+  ir::Ref other;
+  std::int32_t group = -1;  // in Plan::groups
 };
 
 // Nodes that run as one kernel: a single one, or a group; or as one call of a library: a product with its neighbour, or

@@ -51,7 +51,8 @@ Status CudaTarget::lower_together(Emitter& emit, std::span<const NodeInPlan> nod
   return {};
 }
 
-Status CudaTarget::lower_product(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& product) {
+Status CudaTarget::lower_product(Emitter& emit, const ir::Program& program, const compile::Plan&,
+                                 const ProductWithEpilogue& product, std::span<const ir::Ref>) {
   return cuda::lower_product(emit, program, product);
 }
 

@@ -21,7 +21,8 @@ class CudaTarget final : public compile::Target {
                      std::span<const ir::Ref> results) override;
   Status lower(Emitter& emit, const NodeInPlan& at) override;
   Status lower_together(Emitter& emit, std::span<const NodeInPlan> nodes) override;
-  Status lower_product(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& product) override;
+  Status lower_product(Emitter& emit, const ir::Program& program, const compile::Plan& plan,
+                       const ProductWithEpilogue& product, std::span<const ir::Ref> results) override;
   void lower_commit(Emitter& emit, const Address& before, std::span<const Address> reports, const Address& to) override;
   void fill_constant(Emitter& emit, const ir::Constant& constant, const Address& to) override;
   void copy(Emitter& emit, const View& from, const View& to) override;

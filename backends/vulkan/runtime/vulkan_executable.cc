@@ -23,7 +23,8 @@ using compile::MemoryUse;
 compile::PlanOptions plan_options() {
   auto options = compile::PlanOptions::from_environment();
   options.limits.max_row_size = 1 << 18;
-  options.epilogues = false;
+  // What is larger streams from memory at full speed by itself; inside a product it keeps the matrix units waiting.
+  options.product_group_bytes = std::uint64_t{4} << 20;
   return options;
 }
 
@@ -103,7 +104,10 @@ std::vector<std::string> names_of_steps(const compile::Plan& plan, const ir::Pro
       nodes.clear();
       for (const auto& member : plan.groups[static_cast<std::size_t>(step.group)].members) nodes.push_back(member.node);
     } else if (step.product != compile::PlanStep::kNone) {
-      nodes = {plan.products[static_cast<std::size_t>(step.product)].product};
+      const auto& product = plan.products[static_cast<std::size_t>(step.product)];
+      nodes = {product.product};
+      for (const auto& member : plan.groups[static_cast<std::size_t>(product.group)].members)
+        nodes.push_back(member.node);
     }
     std::string name;
     ir::TensorType largest;

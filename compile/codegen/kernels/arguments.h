@@ -35,11 +35,17 @@ class Arguments {
   kernel::Value thread() { return to(index_, writer_.thread()); }
   kernel::Value position() { return block() * writer_.threads() + thread(); }  // of the thread in the grid
 
+  // Of the kernel's next parameter, which is not a number of the index type.
+  void add(Argument argument) { arguments_.push_back(std::move(argument)); }
+  int count() const { return static_cast<int>(arguments_.size()); }  // parameters of the kernel so far
+
   std::vector<Argument> take() { return std::move(arguments_); }
   // Launches enough blocks for so many threads.
   void launch(Emitter& emit, std::int64_t threads) {
-    kernels::launch(emit, writer_, {.blocks = (threads + writer_.threads() - 1) / writer_.threads()},
-                    std::move(arguments_));
+    launch_blocks(emit, (threads + writer_.threads() - 1) / writer_.threads());
+  }
+  void launch_blocks(Emitter& emit, std::int64_t blocks) {
+    kernels::launch(emit, writer_, {.blocks = blocks}, std::move(arguments_));
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernel/functions.h"
 
 namespace burn::compile::kernels {

@@ -31,26 +31,25 @@ class ElementKernel {
         walk_(plan.element_walk()),
         width_(vector_width(walk_, plan.full_views(), 8)),
         steps_(choose_steps()),
-        // A folded grid has blocks beyond the end.
-        values_(emit, plan, kThreads, walk_.is_narrow() && count_ < std::int64_t{1} << 30, coarse_elements(plan)) {}
+        writer_(kThreads, emit.target().facts().has_functions, emit.target().facts().has_exp2),
+        arguments_(writer_, walk_.is_narrow() ? index_type(count_) : ir::DType::i64),
+        values_(writer_, arguments_, plan, coarse_elements(plan)) {}
 
   void emit() {
-    auto& writer = values_.writer();
     scalars_ = values_.scalars();
-    const auto type = values_.index_type();
-    const Value block = to(type, writer.block()), thread = to(type, writer.thread());
+    const Value block = arguments_.block(), thread = arguments_.thread();
     // Of the thread's first vector; the others are as many vectors further on as the block has threads.
     const Value first = (block * (kThreads * steps_) + thread) * width_;
-    const Value count = values_.number(count_);
+    const Value count = arguments_.number(count_);
     if (width_ == 1) {
-      writer.when(first < count, [&] { compute({first}, 1); });
+      writer_.when(first < count, [&] { compute({first}, 1); });
     } else if (!walk_.is_linear()) {  // rows end with a whole vector
-      writer.when(first < count, [&] { compute({first}, width_); });
+      writer_.when(first < count, [&] { compute({first}, width_); });
     } else if (steps_ == 1) {
       compute_vector(first, count);
     } else {
       const Value begin = block * (kThreads * steps_ * width_), whole = begin + kThreads * steps_ * width_;
-      writer.when(
+      writer_.when(
           whole <= count,
           [&] {
             Offsets positions;
@@ -58,13 +57,13 @@ class ElementKernel {
             compute(positions, width_);
           },
           [&] {  // the last block
-            writer.loop(begin + thread * width_, count, values_.index(std::int64_t{kThreads} * width_),
-                        [&](Value position) { compute_vector(position, count); });
+            writer_.loop(begin + thread * width_, count, values_.index(std::int64_t{kThreads} * width_),
+                         [&](Value position) { compute_vector(position, count); });
           });
     }
     allow_in_place(emit_, plan_);
     const auto of_block = std::int64_t{kThreads} * steps_ * width_;
-    values_.launch((count_ + of_block - 1) / of_block);
+    arguments_.launch_blocks(emit_, (count_ + of_block - 1) / of_block);
   }
 
  private:
@@ -81,10 +80,9 @@ class ElementKernel {
 
   // A vector, or what there is of it before the end, element by element.
   void compute_vector(Value first, Value count) {
-    auto& writer = values_.writer();
-    writer.when(
+    writer_.when(
         first + width_ <= count, [&] { compute({first}, width_); },
-        [&] { writer.loop(first, count, values_.index(1), [&](Value position) { compute({position}, 1); }); });
+        [&] { writer_.loop(first, count, values_.index(1), [&](Value position) { compute({position}, 1); }); });
   }
 
   // Of so many elements at each of these positions: all is read before anything is computed.
@@ -123,6 +121,8 @@ class ElementKernel {
   const std::int64_t count_;
   const WalkPlan walk_;
   const int width_, steps_;
+  kernel::Writer writer_;
+  Arguments arguments_;
   GroupValues values_;
   KnownValues scalars_;
 };

@@ -7,49 +7,34 @@
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernel/formulas.h"
 #include "compile/codegen/kernel/random.h"
-#include "compile/codegen/kernels/launch.h"
-#include "compile/codegen/target.h"
 #include "ir/random_box.h"
 
 namespace burn::compile::kernels {
 
 using kernel::Value;
 
-GroupValues::GroupValues(Emitter& emit, const GroupPlan& plan, int threads, bool narrow, std::set<std::int32_t> coarse)
-    : emit_(emit),
-      plan_(plan),
-      narrow_(narrow),
-      coarse_(std::move(coarse)),
-      writer_(threads, emit.target().facts().has_functions, emit.target().facts().has_exp2) {
+GroupValues::GroupValues(kernel::Writer& writer, Arguments& arguments, const GroupPlan& plan,
+                         std::set<std::int32_t> coarse)
+    : writer_(writer), arguments_(arguments), plan_(plan), coarse_(std::move(coarse)) {
   reads_.resize(plan.reads().size());
   first_.resize(plan.reads().size());
   for (std::size_t k = 0; k < plan.reads().size(); ++k) {
     const auto& read = plan.reads()[k];
-    if (read.kind == GroupOperand::Kind::constant) continue;
+    if (read.kind == GroupOperand::Kind::constant || read.kind == GroupOperand::Kind::computed) continue;
     if (read.counts) {
       first_[k] = writer_.number(ir::DType::i64);
-      arguments_.emplace_back(read.view.address.offset);
+      arguments_.add(read.view.address.offset);
     } else {
-      reads_[k] = address(read.view);
+      reads_[k] = arguments_.address(read.view);
     }
   }
-  for (const auto& write : plan.writes()) writes_.push_back(address(write.view));
-}
-
-kernel::Memory GroupValues::address(ir::DType dtype, const Address& where) {
-  arguments_.emplace_back(where);
-  return writer_.address(dtype);
+  for (const auto& write : plan.writes()) writes_.push_back(arguments_.address(write.view));
 }
 
 int GroupValues::number_parameter(std::int64_t number) {
-  const auto which = static_cast<int>(arguments_.size());
-  this->number(number);
+  const auto which = arguments_.count();
+  arguments_.number(number);
   return which;
-}
-
-Value GroupValues::number(std::int64_t number) {
-  arguments_.emplace_back(number);
-  return writer_.number(index_type());
 }
 
 const GroupValues::WalkParameters& GroupValues::parameters_of(const WalkPlan& walk) {
@@ -101,11 +86,11 @@ KnownValues GroupValues::scalars() {
     } else if (read.kind == GroupOperand::Kind::constant) {
       const auto type = dtype(read.ref), compute = ir::compute_dtype(type);
       if (compute == ir::DType::f32)
-        arguments_.emplace_back(static_cast<float>(read.constant.real));
+        arguments_.add(static_cast<float>(read.constant.real));
       else if (compute == ir::DType::f64)
-        arguments_.emplace_back(read.constant.real);
+        arguments_.add(read.constant.real);
       else
-        arguments_.emplace_back(read.constant.number);
+        arguments_.add(read.constant.number);
       known.reads[k] = kernel::rounded(type, writer_.number(compute));
     }
   }
@@ -186,15 +171,11 @@ Value GroupValues::compute(const Member& member, Value position, const KnownValu
 Value GroupValues::random(const ir::Random& op, Value position) {
   const auto u64 = ir::DType::u64;
   const std::int64_t first = ir::first_position(op).value_or(0);
-  const auto bindings = address(u64, {.base = Address::Base::bindings});
-  arguments_.emplace_back(op.offset + first / 4);
+  const auto bindings = arguments_.address(u64, {.base = Address::Base::bindings});
+  arguments_.add(op.offset + first / 4);
   const Value block = writer_.load(bindings, index(1)) + writer_.number(u64);
   const Value at = to(u64, position) + first % 4;
   return kernel::random_at(op.fn, ir::compute_dtype(op.dtype), writer_.load(bindings, index(0)), block, at);
-}
-
-void GroupValues::launch(std::int64_t blocks) {
-  kernels::launch(emit_, writer_, {.blocks = blocks}, std::move(arguments_));
 }
 
 }  // namespace burn::compile::kernels

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compile/codegen/group_plan.h"
-#include "compile/codegen/kernel/writer.h"
+#include "compile/codegen/kernels/arguments.h"
 
 namespace burn::compile::kernels {
 
@@ -20,18 +20,11 @@ using Offsets = std::vector<kernel::Value>;
 
 class GroupValues {
  public:
-  // `narrow`: positions and offsets fit into 31 bits. `coarse`: nodes that may be computed by shorter formulas
-  // (accuracy.h), where the device has them.
-  GroupValues(Emitter& emit, const GroupPlan& plan, int threads, bool narrow, std::set<std::int32_t> coarse = {});
+  // Adds the operands to the kernel's parameters. The index type of `arguments` holds positions and offsets. `coarse`:
+  // nodes that may be computed by shorter formulas (accuracy.h), where the device has them.
+  GroupValues(kernel::Writer& writer, Arguments& arguments, const GroupPlan& plan, std::set<std::int32_t> coarse = {});
 
-  kernel::Writer& writer() { return writer_; }
-  ir::DType index_type() const { return narrow_ ? ir::DType::i32 : ir::DType::i64; }
-  kernel::Value index(std::int64_t number) { return writer_.constant(index_type(), number); }
-
-  // Parameters with their arguments.
-  kernel::Memory address(const View& view) { return address(view.dtype, view.address); }
-  kernel::Memory address(ir::DType dtype, const Address& where);
-  kernel::Value number(std::int64_t number);  // of the index type
+  kernel::Value index(std::int64_t number) { return arguments_.constant(number); }
 
   // The offsets at a position of a walk, whose sizes and strides become parameters when it is met first. Requires: the
   // walk stays where it is.
@@ -53,9 +46,6 @@ class GroupValues {
   std::size_t member_index(const Member& member) const;
   ir::DType dtype(ir::Ref ref) const { return plan_.program().type_of(ref).dtype; }
 
-  // Launches what has been written.
-  void launch(std::int64_t blocks);
-
  private:
   // Which parameters a walk's numbers are; -1: none.
   struct WalkParameters {
@@ -63,16 +53,14 @@ class GroupValues {
     std::vector<std::vector<int>> strides;  // [operand][dim]
   };
   const WalkParameters& parameters_of(const WalkPlan& walk);
-  int number_parameter(std::int64_t number);
+  int number_parameter(std::int64_t number);  // of the index type
   kernel::Value random(const ir::Random& op, kernel::Value position);
   bool is_read(ir::Ref value) const;
 
-  Emitter& emit_;
+  kernel::Writer& writer_;
+  Arguments& arguments_;
   const GroupPlan& plan_;
-  bool narrow_;
   std::set<std::int32_t> coarse_;
-  kernel::Writer writer_;
-  std::vector<Argument> arguments_;
   std::vector<kernel::Memory> reads_, writes_;  // of those in memory
   std::vector<kernel::Value> first_;            // of the reads that count
   std::map<const WalkPlan*, WalkParameters> walks_;

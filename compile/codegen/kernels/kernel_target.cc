@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/arguments.h"
 #include "compile/codegen/kernels/group.h"
@@ -62,27 +63,12 @@ Status KernelTarget::lower(Emitter& emit, const NodeInPlan& at) {
       at.node.op);
 }
 
-// The product with its bias in one kernel; sums beside a product are a kernel of their own.
-Status KernelTarget::lower_product(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& what) {
-  using Kind = ProductWithEpilogue::Kind;
-  const NodeInPlan product{program, program.nodes[static_cast<std::size_t>(what.product)]};
-  const NodeInPlan neighbour{program, program.nodes[static_cast<std::size_t>(what.neighbour)]};
-  const auto a = emit.read(product.operand(0)), b = emit.read(product.operand(1));
-  if (what.kind != Kind::bias) {
-    BURN_RETURN_IF_ERROR(emit_product(emit, a, b, emit.result(product.result())));
-    return emit_reduce(emit, std::get<ir::Reduce>(neighbour.node.op), emit.read(neighbour.operand(0)),
-                       emit.result(neighbour.result()));
-  }
-  // The sum may have the product's rows in more dims.
-  auto into = emit.result(neighbour.result());
-  into.shape = emit.type_of(product.result()).shape;
-  into.strides = ir::contiguous_strides(into.shape);
-  auto bias = emit.read(what.other);
-  const auto column = bias.strides[bias.rank() - 1];
-  bias.shape = into.shape;
-  bias.strides = ir::Dims::filled(into.rank(), 0);
-  bias.strides[into.rank() - 1] = column;
-  return emit_product(emit, a, b, into, bias);
+Status KernelTarget::lower_product(Emitter& emit, const ir::Program& program, const Plan& plan,
+                                   const ProductWithEpilogue& product, std::span<const ir::Ref> results) {
+  BURN_CHECK(product.kind == ProductWithEpilogue::Kind::group, "a product with an epilogue of a library");
+  const NodeInPlan at{program, program.nodes[static_cast<std::size_t>(product.product)]};
+  const GroupPlan group(emit, program, plan.groups[static_cast<std::size_t>(product.group)], results, product.other);
+  return emit_product(emit, emit.read(at.operand(0)), emit.read(at.operand(1)), emit.type_of(at.result()), group);
 }
 
 // A thread that looks at every report.

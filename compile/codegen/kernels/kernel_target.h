@@ -15,7 +15,9 @@ class KernelTarget : public Target {
   Status lower_group(Emitter& emit, const ir::Program& program, const Group& group,
                      std::span<const ir::Ref> results) override;
   Status lower(Emitter& emit, const NodeInPlan& at) override;
-  Status lower_product(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& product) override;
+  // Requires: products with groups (PlanOptions::product_group_bytes).
+  Status lower_product(Emitter& emit, const ir::Program& program, const Plan& plan, const ProductWithEpilogue& product,
+                       std::span<const ir::Ref> results) override;
   void lower_commit(Emitter& emit, const Address& before, std::span<const Address> reports, const Address& to) override;
   void fill_constant(Emitter& emit, const ir::Constant& constant, const Address& to) override;
   void copy(Emitter& emit, const View& from, const View& to) override;

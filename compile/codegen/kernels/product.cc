@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compile/codegen/alternatives.h"
+#include "compile/codegen/group_kernel.h"
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/arguments.h"
 #include "compile/codegen/kernels/block_tile.h"
@@ -22,9 +23,9 @@ Status emit_in_blocks(Emitter& emit, const ProductOperands& operands, const Bloc
   const auto compute = ir::compute_dtype(operands.c.dtype);
   std::optional<View> parts;
   if (grid.parts > 1) parts = emit.scratch_value({compute, {grid.parts, grid.groups, grid.rows, grid.columns}});
-  kernel::Writer writer(grid.tile.threads());
-  const auto most = operands.most(std::max(grid.threads(), parts ? parts->num_elements() : 0));
-  Arguments arguments(writer, index_type(most));
+  const auto& facts = emit.target().facts();
+  kernel::Writer writer(grid.tile.threads(), facts.has_functions, facts.has_exp2);
+  Arguments arguments(writer, operands.index(std::max(grid.threads(), parts ? parts->num_elements() : 0)));
   const auto from = arguments.address(operands.a), by = arguments.address(operands.b);
   const auto into = parts ? arguments.address(*parts) : kernel::Memory{};
   std::optional<ProductResult> result;
@@ -77,17 +78,18 @@ Status emit_in_blocks(Emitter& emit, const ProductOperands& operands, const Bloc
 
 // Each thread loops over the depth by itself.
 Status emit_by_threads(Emitter& emit, const ProductOperands& operands) {
-  const auto& [a, b, c, bias] = operands;
+  const auto& [a, b, c, group] = operands;
   const auto rows = c.shape[c.rank() - 2], columns = c.shape[c.rank() - 1], depth = a.shape[a.rank() - 1];
   const ProductBatch batch = operands.batch();
   const auto compute = ir::compute_dtype(c.dtype);
   TileGrid grid{.rows = rows, .columns = columns, .groups = batch.count};
-  grid.choose_tile(emit.target().facts(), compute, wanted_threads(emit.target().facts()));
+  const auto& facts = emit.target().facts();
+  grid.choose_tile(facts, compute, wanted_threads(facts));
 
-  kernel::Writer writer(64);
-  Arguments arguments(writer, index_type(operands.most(grid.threads())));
+  kernel::Writer writer(64, facts.has_functions, facts.has_exp2);
+  Arguments arguments(writer, operands.index(grid.threads()));
   const auto from = arguments.address(a), by = arguments.address(b);
-  const ProductResult result(writer, arguments, operands);
+  ProductResult result(writer, arguments, operands);
   const MatrixSteps first(a), second(b);
   each_tile(writer, arguments, grid, [&](const TilePlace& place) {
     const auto begins = batch.offsets(arguments, place.group);
@@ -122,43 +124,63 @@ std::string key_of(const ProductOperands& operands) {
     const MatrixSteps steps(view);
     return steps.column == 1 ? "rows" : steps.row == 1 ? "columns" : "strided";
   };
-  const auto& [a, b, c, bias] = operands;
-  return fmt::format("product {} {} x {} x {} of {}, {} by {}{}", ir::name(c.dtype), size_in_key(c.shape[c.rank() - 2]),
+  const auto& [a, b, c, group] = operands;
+  return fmt::format("product {} {} x {} x {} of {}, {} by {}", ir::name(c.dtype), size_in_key(c.shape[c.rank() - 2]),
                      size_in_key(c.shape[c.rank() - 1]), size_in_key(a.shape[a.rank() - 1]),
-                     size_in_key(operands.batch().count), layout(a), layout(b), bias ? " and bias" : "");
+                     size_in_key(operands.batch().count), layout(a), layout(b));
 }
 
-// By tiles of blocks, what is taken untimed first. Empty: not on this device.
-std::vector<Alternative> ways_in_blocks(const DeviceFacts& facts, const ProductOperands& operands) {
-  auto grids = grids_in_tiles(facts, operands);
-  const bool is_in_tiles = !grids.empty();
-  const auto& [a, b, c, bias] = operands;
-  if (!is_in_tiles)
-    grids = BlockGrid::candidates(facts, ir::compute_dtype(c.dtype), c.shape[c.rank() - 2], c.shape[c.rank() - 1],
-                                  a.shape[a.rank() - 1], operands.batch().count);
-  std::vector<Alternative> ways;
-  ways.reserve(grids.size());
-  for (const auto& grid : grids) {
-    ways.push_back({grid.name(),
-                    [grid, is_in_tiles](Emitter& to, std::span<const View> from, std::span<const View> into) -> Status {
-                      const auto added = from.size() > 2 ? std::optional(from[2]) : std::nullopt;
-                      const ProductOperands of{from[0], from[1], into[0], added};
-                      if (!is_in_tiles) return emit_in_blocks(to, of, grid);
-                      emit_product_in_tiles(to, of, grid);
-                      return {};
-                    }});
+// By tiles of blocks.
+struct WaysInBlocks {
+  std::vector<BlockGrid> grids;  // what is taken untimed first; empty: not on this device
+  bool are_matrix_tiles = false;
+
+  Status emit(Emitter& to, const ProductOperands& operands, std::size_t which) const {
+    if (!are_matrix_tiles) return emit_in_blocks(to, operands, grids[which]);
+    emit_product_in_tiles(to, operands, grids[which]);
+    return {};
   }
-  return ways;
+};
+
+WaysInBlocks ways_in_blocks(const DeviceFacts& facts, const ProductOperands& operands) {
+  auto grids = grids_in_tiles(facts, operands);
+  if (!grids.empty()) return {std::move(grids), true};
+  const auto& [a, b, c, group] = operands;
+  return {BlockGrid::candidates(facts, ir::compute_dtype(c.dtype), c.shape[c.rank() - 2], c.shape[c.rank() - 1],
+                                a.shape[a.rank() - 1], operands.batch().count)};
+}
+
+// The fastest of them, timed without the group, which costs each of them about as much.
+std::size_t fastest(Emitter& emit, const ProductOperands& operands, const WaysInBlocks& ways) {
+  if (ways.grids.size() == 1) return 0;
+  std::vector<Alternative> alternatives;
+  alternatives.reserve(ways.grids.size());
+  for (std::size_t k = 0; k < ways.grids.size(); ++k) {
+    alternatives.push_back(
+        {ways.grids[k].name(), [k, &ways](Emitter& to, std::span<const View> from, std::span<const View> into) {
+           return ways.emit(to, {from[0], from[1], into[0]}, k);
+         }});
+  }
+  const View read[] = {operands.a, operands.b};
+  return emit.target().fastest(key_of(operands), read, {&operands.c, 1}, alternatives);
+}
+
+Status emit_any(Emitter& emit, const ProductOperands& operands) {
+  if (operands.c.num_elements() == 0) return {};
+  const auto ways = ways_in_blocks(emit.target().facts(), operands);
+  if (ways.grids.empty()) return emit_by_threads(emit, operands);
+  return ways.emit(emit, operands, fastest(emit, operands, ways));
 }
 
 }  // namespace
 
 void add_parts(Emitter& emit, const View& parts, const BlockGrid& grid, const ProductOperands& operands) {
   const auto elements = grid.groups * grid.rows * grid.columns;
-  kernel::Writer writer(64);
-  Arguments arguments(writer, index_type(operands.most(parts.num_elements())));
+  const auto& facts = emit.target().facts();
+  kernel::Writer writer(64, facts.has_functions, facts.has_exp2);
+  Arguments arguments(writer, operands.index(parts.num_elements()));
   const auto from = arguments.address(parts);
-  const ProductResult result(writer, arguments, operands);
+  ProductResult result(writer, arguments, operands);
   const Value position = arguments.position(), size = arguments.number(elements);
   writer.when(position < size, [&] {
     const auto sum = writer.variable(writer.constant(parts.dtype, 0.0));
@@ -180,15 +202,38 @@ bool lies_in_packs(const View& view, std::int64_t count, std::int64_t side_by_si
   return bytes <= 16 && view.address.offset % bytes == 0;
 }
 
-Status emit_product(Emitter& emit, const View& a, const View& b, const View& c, const std::optional<View>& bias) {
-  if (c.num_elements() == 0) return {};
-  const ProductOperands operands{a, b, c, bias};
-  if (const auto ways = ways_in_blocks(emit.target().facts(), operands); !ways.empty()) {
-    std::vector<View> views{a, b};
-    if (bias) views.push_back(*bias);
-    return emit_fastest(emit, key_of(operands), views, {&c, 1}, ways);
-  }
-  return emit_by_threads(emit, operands);
+ProductResult::ProductResult(kernel::Writer& writer, Arguments& arguments, const ProductOperands& operands)
+    : writer_(writer), dtype_(operands.c.dtype) {
+  if (!operands.group) into_ = arguments.address(operands.c);
+  const MatrixSteps line(operands.c);
+  row_ = arguments.number(line.row), column_ = arguments.number(line.column);
+  if (operands.group) group_.emplace(writer, arguments, *operands.group);
+}
+
+void ProductResult::store(const std::vector<Value>& begins, Value row, Value column, Value sum) {
+  const Value at = begins[2] + row * row_ + column * column_;
+  if (!group_) return writer_.store(into_, at, sum);
+  sum = kernel::rounded(dtype_, sum);
+  group_->store(at, {&sum, 1});
+}
+
+void ProductResult::store(const std::vector<Value>& begins, Value row, Value column, std::span<const Value> sums) {
+  const Value at = begins[2] + row * row_ + column;
+  if (!group_) return writer_.store(into_, at, sums);
+  std::vector<Value> elements;
+  elements.reserve(sums.size());
+  for (const Value sum : sums) elements.push_back(kernel::rounded(dtype_, sum));
+  group_->store(at, elements);
+}
+
+Status emit_product(Emitter& emit, const View& a, const View& b, const View& c) {
+  return emit_any(emit, ProductOperands{a, b, c});
+}
+
+Status emit_product(Emitter& emit, const View& a, const View& b, const ir::TensorType& type, const GroupPlan& group) {
+  const View c{{}, type.dtype, type.shape, ir::contiguous_strides(type.shape)};
+  allow_in_place(emit, group, {&a, &b});
+  return emit_any(emit, ProductOperands{a, b, c, &group});
 }
 
 }  // namespace burn::compile::kernels

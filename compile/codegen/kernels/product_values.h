@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/arguments.h"
 #include "compile/codegen/kernels/block_tile.h"
+#include "compile/codegen/kernels/product_group.h"
 #include "compile/codegen/operands.h"
 
 namespace burn::compile::kernels {
@@ -53,61 +53,41 @@ bool lies_in_packs(const View& view, std::int64_t count, std::int64_t side_by_si
 
 struct ProductOperands {
   const View &a, &b, &c;
-  const std::optional<View>& bias;
+  // Where set, c is not stored but read by this group, under GroupOperand::Kind::computed; it is row-major.
+  const GroupPlan* group = nullptr;
 
-  ProductBatch batch() const {
-    std::vector<const View*> views{&a, &b, &c};
-    if (bias) views.push_back(&*bias);
-    return ProductBatch(views);
-  }
+  ProductBatch batch() const { return ProductBatch(std::vector<const View*>{&a, &b, &c}); }
+  // The largest number that the kernel counts up to.
   std::int64_t most(std::int64_t threads) const {
     for (const auto* view : {&a, &b, &c}) threads = std::max(threads, reach(*view));
-    return bias ? std::max(threads, reach(*bias)) : threads;
+    return threads;
+  }
+  ir::DType index(std::int64_t threads) const {
+    return group ? ProductGroup::index(*group, most(threads)) : index_type(most(threads));
   }
 };
 
-// Stores sums as elements of c, with the bias.
+// Stores sums as elements of c, or as what the group makes of them.
 class ProductResult {
  public:
-  ProductResult(kernel::Writer& writer, Arguments& arguments, const ProductOperands& operands)
-      : writer_(writer),
-        dtype_(operands.c.dtype),
-        has_bias_(operands.bias.has_value()),
-        into_(arguments.address(operands.c)) {
-    const MatrixSteps line(operands.c);
-    row_ = arguments.number(line.row), column_ = arguments.number(line.column);
-    if (!has_bias_) return;
-    added_ = arguments.address(*operands.bias);
-    const MatrixSteps of_bias(*operands.bias);
-    bias_row_ = arguments.number(of_bias.row), bias_column_ = arguments.number(of_bias.column);
-  }
-  // `begins`: of the batch's matrices (ProductOperands::batch).
-  void store(const std::vector<kernel::Value>& begins, kernel::Value row, kernel::Value column,
-             kernel::Value sum) const {
-    if (has_bias_) {
-      const kernel::Value bias = writer_.load(added_, begins[3] + row * bias_row_ + column * bias_column_);
-      sum = kernel::rounded(dtype_, sum) + bias;
-    }
-    writer_.store(into_, begins[2] + row * row_ + column * column_, sum);
-  }
+  ProductResult(kernel::Writer& writer, Arguments& arguments, const ProductOperands& operands);
 
+  // `begins`: of the batch's matrices (ProductOperands::batch).
+  void store(const std::vector<kernel::Value>& begins, kernel::Value row, kernel::Value column, kernel::Value sum);
   // Several columns at once, where takes_packs().
   void store(const std::vector<kernel::Value>& begins, kernel::Value row, kernel::Value column,
-             std::span<const kernel::Value> sums) const {
-    writer_.store(into_, begins[2] + row * row_ + column, sums);
-  }
+             std::span<const kernel::Value> sums);
   static bool takes_packs(const ProductOperands& operands, std::int64_t count) {
     const MatrixSteps steps(operands.c);
-    return !operands.bias && steps.column == 1 &&
-           lies_in_packs(operands.c, count, operands.c.shape[operands.c.rank() - 1], steps.row);
+    return steps.column == 1 && lies_in_packs(operands.c, count, operands.c.shape[operands.c.rank() - 1], steps.row);
   }
 
  private:
   kernel::Writer& writer_;
   ir::DType dtype_;
-  bool has_bias_;
-  kernel::Memory into_, added_;
-  kernel::Value row_, column_, bias_row_, bias_column_;
+  kernel::Memory into_;  // without a group
+  kernel::Value row_, column_;
+  std::optional<ProductGroup> group_;
 };
 
 // The sums of parts of the depth [parts, batch, rows, columns], one after the other, as the product.

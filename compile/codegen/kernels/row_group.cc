@@ -28,17 +28,17 @@ class RowKernel {
         row_walk_(layout_.rows()),
         inner_walk_(layout_.inner()),
         shape_(RowsOnThreads::choose(emit.target().facts(), layout_.shape(), plan.group().row_size)),
-        values_(emit, plan, shape_.lanes * shape_.rows, is_narrow()),
+        writer_(shape_.lanes * shape_.rows, emit.target().facts().has_functions, emit.target().facts().has_exp2),
+        arguments_(writer_, is_narrow() ? ir::DType::i32 : ir::DType::i64),
+        values_(writer_, arguments_, plan),
         elements_(plan, layout_, shape_, values_) {}
 
   Status emit() {
-    auto& writer = values_.writer();
-    const auto type = values_.index_type();
-    const Value block = to(type, writer.block()), thread = to(type, writer.thread());
+    const Value block = arguments_.block(), thread = arguments_.thread();
     row_ = shape_.rows == 1 ? block : block * shape_.rows + thread / shape_.lanes;
     lane_ = shape_.lanes == 1 ? values_.index(0) : shape_.rows == 1 ? thread : thread % shape_.lanes;
-    row_size_ = values_.number(plan_.group().row_size);
-    writer.when(row_ < values_.number(rows_), [&] {
+    row_size_ = arguments_.number(plan_.group().row_size);
+    writer_.when(row_ < arguments_.number(rows_), [&] {
       known_ = values_.scalars();
       base_ = values_.offsets_in(row_walk_, row_);
       elements_.begin({row_, lane_, row_size_}, base_);
@@ -50,7 +50,7 @@ class RowKernel {
       }
       write_rows();
     });
-    values_.launch((rows_ + shape_.rows - 1) / shape_.rows);
+    arguments_.launch_blocks(emit_, (rows_ + shape_.rows - 1) / shape_.rows);
     return {};
   }
 
@@ -99,7 +99,7 @@ class RowKernel {
     if (shape_.lanes == 1)
       write();
     else
-      values_.writer().when(lane_ == 0, write);
+      writer_.when(lane_ == 0, write);
   }
 
   // One number per row that is made of others.
@@ -118,21 +118,20 @@ class RowKernel {
   // One element of the row, computed where it is not read, once more than in the pass: cheaper than a look at each
   // whether it is the one. An index outside is reported, and gives 0.
   void gather(const Member& member) {
-    auto& writer = values_.writer();
     const auto operands = plan_.program().operands_of(plan_.node(member));
     const auto index = kernel::cast(ir::DType::i64, values_.of(operands[1], known_));
-    const auto report = values_.address(ir::DType::i64, emit_.report_index(plan_.group().row_size, member.node));
+    const auto report = arguments_.address(ir::DType::i64, emit_.report_index(plan_.group().row_size, member.node));
     const auto type = ir::compute_dtype(values_.dtype(operands[0]));
-    const auto picked = writer.variable(kernel::cast(type, index - index));
-    writer.when(
+    const auto picked = writer_.variable(kernel::cast(type, index - index));
+    writer_.when(
         index >= 0 && index < plan_.group().row_size,
         [&] {
-          const auto known = elements_.at(needs_of(plan_, operands[0]), to(values_.index_type(), index), 1, -1, known_);
+          const auto known = elements_.at(needs_of(plan_, operands[0]), to(arguments_.index(), index), 1, -1, known_);
           picked.set(values_.of(operands[0], known[0]));
         },
         [&] {
-          writer.store(report, values_.index(0), index);
-          writer.store(report, values_.index(1), index.number(1));
+          writer_.store(report, values_.index(0), index);
+          writer_.store(report, values_.index(1), index.number(1));
         });
     known_.members[values_.member_index(member)] = picked.get();
   }
@@ -146,7 +145,6 @@ class RowKernel {
 
   // Reductions whose operands are known, and the results that are.
   void pass(int stage) {
-    auto& writer = values_.writer();
     std::vector<Combined> reductions;
     std::vector<const Member*> gathers;
     for (const auto& member : plan_.group().members) {
@@ -156,7 +154,7 @@ class RowKernel {
       if (const auto* reduce = std::get_if<ir::Reduce>(&node.op)) {
         const auto type = ir::compute_dtype(values_.dtype(plan_.value_of(member)));
         reductions.push_back(
-            {&member, reduce->fn, operand, writer.variable(kernel::identity(writer, reduce->fn, type))});
+            {&member, reduce->fn, operand, writer_.variable(kernel::identity(writer_, reduce->fn, type))});
       } else if (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)) {
         gathers.push_back(&member);
       }
@@ -176,7 +174,6 @@ class RowKernel {
   }
 
   void each_vector(int stage, const std::vector<Combined>& reductions, const std::vector<std::size_t>& stores) {
-    auto& writer = values_.writer();
     const auto needs = needs_of_pass(plan_, stage);
     const auto vector = [&](Value c, int which) {
       const auto known = elements_.at(needs, c, shape_.width, which, known_);
@@ -195,31 +192,31 @@ class RowKernel {
       if (is_inside)
         store();
       else if (!stores.empty())
-        writer.when(inside, store);
+        writer_.when(inside, store);
     };
     if (shape_.vectors == 0) {
-      writer.loop(lane_ * shape_.width, row_size_, values_.index(std::int64_t{shape_.lanes} * shape_.width),
-                  [&](Value c) { vector(c, -1); });
+      writer_.loop(lane_ * shape_.width, row_size_, values_.index(std::int64_t{shape_.lanes} * shape_.width),
+                   [&](Value c) { vector(c, -1); });
     }
     for (int i = 0; i < shape_.vectors; ++i) vector(elements_.begin_of(i), i);
   }
 
   // What all threads of the row have combined, the same for each: first those of a subgroup, then these.
   Value over_lanes(const Combined& reduction) {
-    auto& writer = values_.writer();
     Value sum = reduction.sum.get();
     const auto& facts = emit_.target().facts();
     const int together = facts.has_shuffles ? std::min(shape_.lanes & -shape_.lanes, facts.subgroup_size) : 1;
     for (int mask = together / 2; mask > 0; mask /= 2)
-      sum = kernel::combine(reduction.fn, sum, writer.shuffle_xor(sum, mask));
+      sum = kernel::combine(reduction.fn, sum, writer_.shuffle_xor(sum, mask));
     const int subgroups = shape_.lanes / together;
     if (subgroups == 1) return sum;
-    const auto shared = writer.shared(sum.type, subgroups);
-    const Value thread = writer.thread();
-    writer.when(thread % together == 0, [&] { writer.store(shared, thread / together, sum); });
-    writer.barrier();
-    Value all = writer.load(shared, writer.index(0));
-    for (int k = 1; k < subgroups; ++k) all = kernel::combine(reduction.fn, all, writer.load(shared, writer.index(k)));
+    const auto shared = writer_.shared(sum.type, subgroups);
+    const Value thread = writer_.thread();
+    writer_.when(thread % together == 0, [&] { writer_.store(shared, thread / together, sum); });
+    writer_.barrier();
+    Value all = writer_.load(shared, writer_.index(0));
+    for (int k = 1; k < subgroups; ++k)
+      all = kernel::combine(reduction.fn, all, writer_.load(shared, writer_.index(k)));
     return all;
   }
 
@@ -229,6 +226,8 @@ class RowKernel {
   const RowLayout layout_;
   const WalkPlan &row_walk_, &inner_walk_;
   const RowsOnThreads shape_;
+  kernel::Writer writer_;
+  Arguments arguments_;
   GroupValues values_;
   RowElements elements_;
   KnownValues known_;  // of the row

@@ -100,7 +100,7 @@ class TileProduct {
   }
 
   // `scratch`: for a tile of each subgroup.
-  void store(const TileResult& result, kernel::Shared scratch) {
+  void store(TileResult& result, kernel::Shared scratch) {
     const Value all_rows = arguments_.number(grid_.rows), all_columns = arguments_.number(grid_.columns);
     const Value begin = subgroup_ * (kSize * kSize);
     const Value stack = result.parts ? place_.part * arguments_.number(grid_.groups) + place_.group : place_.group;
@@ -145,7 +145,7 @@ class TileProduct {
   }
 
   // Eight elements of a row from `column` on, which lies inside; in the parts they begin at `in_parts`.
-  void store_inside(const TileResult& result, Value row, Value column, Value all_columns, Value in_parts,
+  void store_inside(TileResult& result, Value row, Value column, Value all_columns, Value in_parts,
                     const std::vector<Value>& elements) {
     const bool in_packs =
         grid_.columns % kInPack == 0 && (result.parts || ProductResult::takes_packs(operands_, kInPack));
@@ -200,9 +200,9 @@ void emit_product_in_tiles(Emitter& emit, const ProductOperands& operands, const
   const Factors factors(operands);
   std::optional<View> parts;
   if (grid.parts > 1) parts = emit.scratch_value({ir::DType::f32, {grid.parts, grid.groups, grid.rows, grid.columns}});
-  kernel::Writer writer(grid.tile.threads());
-  const auto most = operands.most(std::max(grid.threads(), parts ? parts->num_elements() : 0));
-  Arguments arguments(writer, index_type(most));
+  const auto& facts = emit.target().facts();
+  kernel::Writer writer(grid.tile.threads(), facts.has_functions, facts.has_exp2);
+  Arguments arguments(writer, operands.index(std::max(grid.threads(), parts ? parts->num_elements() : 0)));
   const auto from = arguments.address(operands.a), by = arguments.address(operands.b);
   TileResult result;
   if (parts) {

@@ -190,7 +190,7 @@ Result<LoweredProgram> lower(const ir::Program& program, const compile::DeviceFa
     return unimplemented("the device has no f64");
   compile::PlanOptions options;
   options.fusion = fusion;
-  options.epilogues = fusion;
+  options.product_group_bytes = fusion ? std::uint64_t{1} << 30 : 0;
   const auto plan = compile::make_plan(simple, options);
   compile::GroupMemo memo;
   ChoosingTarget target(facts, memo, alternative);
