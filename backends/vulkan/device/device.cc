@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxWrittenBytes = 64 * kMiB;
+constexpr std::uint64_t kLargeUpload = std::uint64_t{256} << 10;
 constexpr std::uint64_t kAllocationUnit = 256;  // bytes, of DeviceFacts::max_allocation
 
 // The first type, of those that are marked, with all of these properties and none of those.
@@ -31,12 +32,51 @@ std::optional<std::uint32_t> find_type(const VkPhysicalDeviceMemoryProperties& m
   return std::nullopt;
 }
 
-Result<VkDevice> make_device(const Adapter& adapter) {
-  const float priority = 1;
-  const VkDeviceQueueCreateInfo queue{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                      .queueFamilyIndex = adapter.queue_family,
-                                      .queueCount = 1,
-                                      .pQueuePriorities = &priority};
+}  // namespace
+
+Device::Device(int index, Adapter adapter, VkDevice device, const std::optional<QueueAt>& copies, Beside uploads)
+    : index_(index),
+      adapter_(std::move(adapter)),
+      device_(device),
+      vk_(device),
+      copies_(copies),
+      least_beside_(!copies                  ? std::numeric_limits<std::uint64_t>::max()
+                    : uploads == Beside::all ? 1
+                                             : kLargeUpload),
+      buffers_(std::make_unique<DeviceMemory>()),
+      groups_(std::make_unique<compile::GroupMemo>()) {
+  // Only on request, also on GPUs: choices were not measured on one yet (adr/066).
+  if (is_on(Setting::autotune))
+    choices_ = std::make_unique<Autotune>(autotune_file("vulkan " + adapter_.name + " " + adapter_.driver));
+}
+
+DeviceLimits DeviceLimits::from_environment() {
+  DeviceLimits limits;
+  if (const auto bytes = numeric_setting(Setting::device_memory); bytes && *bytes > 0) limits.memory = *bytes;
+  if (is_off(Setting::copy_stream)) limits.uploads = Beside::none;
+  if (is_on(Setting::copy_stream)) limits.uploads = Beside::all;
+  return limits;
+}
+
+std::optional<Device::QueueAt> Device::find_copies(const Adapter& adapter, Beside uploads) {
+  if (uploads == Beside::none) return std::nullopt;
+  if (adapter.copy_family) return QueueAt{*adapter.copy_family, 0};
+  if (uploads == Beside::large) return std::nullopt;
+  return QueueAt{adapter.queue_family, adapter.queues > 1 ? 1U : 0U};
+}
+
+Result<VkDevice> Device::make(const Adapter& adapter, const std::optional<QueueAt>& copies) {
+  const float priorities[] = {1, 1};
+  std::vector<VkDeviceQueueCreateInfo> queues{{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                               .queueFamilyIndex = adapter.queue_family,
+                                               .queueCount = 1,
+                                               .pQueuePriorities = priorities}};
+  if (copies && copies->family == adapter.queue_family) {
+    queues[0].queueCount = copies->number + 1;
+  } else if (copies) {
+    queues.push_back(queues[0]);
+    queues[1].queueFamilyIndex = copies->family;
+  }
   VkPhysicalDeviceVulkan12Features of_12{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
   const auto& facts = adapter.facts;
   const VkBool32 has_narrow = facts.has_narrow ? VK_TRUE : VK_FALSE;
@@ -67,8 +107,8 @@ Result<VkDevice> make_device(const Adapter& adapter) {
   }
   const VkDeviceCreateInfo info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                 .pNext = &features,
-                                .queueCreateInfoCount = 1,
-                                .pQueueCreateInfos = &queue,
+                                .queueCreateInfoCount = static_cast<std::uint32_t>(queues.size()),
+                                .pQueueCreateInfos = queues.data(),
                                 .enabledExtensionCount = static_cast<std::uint32_t>(extensions.size()),
                                 .ppEnabledExtensionNames = extensions.data()};
   VkDevice device = VK_NULL_HANDLE;
@@ -77,39 +117,27 @@ Result<VkDevice> make_device(const Adapter& adapter) {
   return device;
 }
 
-}  // namespace
-
-Device::Device(int index, Adapter adapter, VkDevice device)
-    : index_(index),
-      adapter_(std::move(adapter)),
-      device_(device),
-      vk_(device),
-      buffers_(std::make_unique<DeviceMemory>()),
-      groups_(std::make_unique<compile::GroupMemo>()) {
-  // Only on request, also on GPUs: choices were not measured on one yet (adr/066).
-  if (is_on(Setting::autotune))
-    choices_ = std::make_unique<Autotune>(autotune_file("vulkan " + adapter_.name + " " + adapter_.driver));
-}
-
-DeviceLimits DeviceLimits::from_environment() {
-  DeviceLimits limits;
-  if (const auto bytes = numeric_setting(Setting::device_memory); bytes && *bytes > 0) limits.memory = *bytes;
-  return limits;
-}
-
 Result<std::shared_ptr<Device>> Device::open(int index, const DeviceLimits& limits) {
   BURN_TRY(auto adapter, adapter_at(index));
   adapter.memory_bytes = std::min(adapter.memory_bytes, limits.memory);
   auto& most = adapter.facts.max_allocation;
   most = std::min({most, limits.allocation, adapter.memory_bytes}) / kAllocationUnit * kAllocationUnit;
-  BURN_TRY(auto* const handle, make_device(adapter));
-  std::shared_ptr<Device> device(new Device(index, std::move(adapter), handle));
+  const auto copies = find_copies(adapter, limits.uploads);
+  BURN_TRY(auto* const handle, make(adapter, copies));
+  std::shared_ptr<Device> device(new Device(index, std::move(adapter), handle, copies, limits.uploads));
   BURN_RETURN_IF_ERROR(device->start(limits));
   return device;
 }
 
 Status Device::start(const DeviceLimits& limits) {
   vk_.GetDeviceQueue(device_, adapter_.queue_family, 0, &queue_);
+  if (copies_) vk_.GetDeviceQueue(device_, copies_->family, copies_->number, &copy_queue_);
+  BURN_RETURN_IF_ERROR(start_memory(limits));
+  BURN_TRY(pipelines_, Pipelines::open(*this));
+  return {};
+}
+
+Status Device::start_memory(const DeviceLimits& limits) {
   VkPhysicalDeviceMemoryProperties2 all{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
   instance_functions().GetPhysicalDeviceMemoryProperties2(adapter_.handle, &all);
   const auto& memory = all.memoryProperties;
@@ -123,6 +151,9 @@ Status Device::start(const DeviceLimits& limits) {
   if (!seen) seen = find_type(memory, marked, kSeen);
   if (!own || !seen)
     return failed_precondition(fmt::format("Vulkan: {} has no memory that buffers can be in", adapter_.name));
+  // Blocks go from one queue to the other without a transfer of their ownership: of buffers it would gain nothing.
+  std::vector<std::uint32_t> families{adapter_.queue_family};
+  if (copies_ && copies_->family != adapter_.queue_family) families.push_back(copies_->family);
   const auto heap = memory.memoryHeaps[memory.memoryTypes[*own].heapIndex].size;
   memory_ = std::make_unique<Pages>(
       device_, vk_,
@@ -131,14 +162,16 @@ Status Device::start(const DeviceLimits& limits) {
                                          adapter_.facts.max_allocation),
                   .max_bytes = adapter_.facts.max_allocation,
                   .limit_bytes = adapter_.memory_bytes,
-                  .name = "the device's memory"});
+                  .name = "the device's memory",
+                  .families = families});
   host_pages_ = std::make_unique<Pages>(device_, vk_,
                                         Pages::Kind{.type = *seen,
                                                     .is_mapped = true,
                                                     .page_bytes = 16 * kMiB,
                                                     .max_bytes = adapter_.max_allocation,
                                                     .limit_bytes = std::numeric_limits<std::uint64_t>::max(),
-                                                    .name = "host memory"});
+                                                    .name = "host memory",
+                                                    .families = families});
   const auto written = find_type(memory, marked, kLocal | kSeen);
   if (written && limits.is_written_by_host) {
     written_pages_ =
@@ -150,7 +183,6 @@ Status Device::start(const DeviceLimits& limits) {
                                             .limit_bytes = std::min(adapter_.memory_bytes / 64, kMaxWrittenBytes),
                                             .name = "the device's memory that the host writes"});
   }
-  BURN_TRY(pipelines_, Pipelines::open(*this));
   return {};
 }
 
@@ -163,18 +195,37 @@ Device::~Device() {
   vk_.DestroyDevice(device_, nullptr);
 }
 
-Status Device::submit(std::span<const VkCommandBuffer> commands, VkSemaphore timeline, std::uint64_t value) {
-  const VkTimelineSemaphoreSubmitInfo values{.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                                             .signalSemaphoreValueCount = 1,
-                                             .pSignalSemaphoreValues = &value};
-  const VkSubmitInfo info{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                          .pNext = &values,
-                          .commandBufferCount = static_cast<std::uint32_t>(commands.size()),
-                          .pCommandBuffers = commands.data(),
-                          .signalSemaphoreCount = 1,
-                          .pSignalSemaphores = &timeline};
-  const std::lock_guard lock(queue_mutex_);
-  return note(vk_.QueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "enqueueing commands");
+std::uint32_t Device::family(Queue queue) const {
+  return queue == Queue::copies && copies_ ? copies_->family : adapter_.queue_family;
+}
+
+Status Device::submit(Queue queue, std::span<const Batch> batches, VkSemaphore timeline) {
+  constexpr VkPipelineStageFlags kAll = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+  std::vector<VkTimelineSemaphoreSubmitInfo> values(batches.size());
+  std::vector<VkSubmitInfo> infos(batches.size());
+  for (std::size_t k = 0; k < batches.size(); ++k) {
+    const auto& batch = batches[k];
+    const std::uint32_t waits = batch.awaited ? 1 : 0;
+    values[k] = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                 .waitSemaphoreValueCount = waits,
+                 .pWaitSemaphoreValues = &batch.awaited_value,
+                 .signalSemaphoreValueCount = 1,
+                 .pSignalSemaphoreValues = &batch.value};
+    infos[k] = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                .pNext = &values[k],
+                .waitSemaphoreCount = waits,
+                .pWaitSemaphores = &batch.awaited,
+                .pWaitDstStageMask = &kAll,
+                .commandBufferCount = static_cast<std::uint32_t>(batch.commands.size()),
+                .pCommandBuffers = batch.commands.data(),
+                .signalSemaphoreCount = 1,
+                .pSignalSemaphores = &timeline};
+  }
+  const bool is_beside = queue == Queue::copies && copy_queue_ != queue_;
+  const std::lock_guard lock(is_beside ? copy_mutex_ : queue_mutex_);
+  return note(vk_.QueueSubmit(is_beside ? copy_queue_ : queue_, static_cast<std::uint32_t>(infos.size()), infos.data(),
+                              VK_NULL_HANDLE),
+              "enqueueing commands");
 }
 
 Status Device::note(VkResult result, const char* what) {

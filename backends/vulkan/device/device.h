@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -25,13 +26,32 @@ namespace burn::backends::vulkan {
 class DeviceMemory;
 class Pipelines;
 
-// How much of a device may be used, in bytes, beside what its driver allows.
+// Which uploads are copied beside what the device computes (uploads.h).
+enum class Beside : std::uint8_t {
+  none,
+  large,  // from 256 KiB on, where the device has a queue for copies: one that waits for another begins later
+  all,    // also where it has none: on a second queue that computes, or on the only one
+};
+
+// How much of a device may be used, in bytes, beside what its driver allows; and which of its queues.
 struct DeviceLimits {
   std::uint64_t allocation = std::numeric_limits<std::uint64_t>::max();  // at once
   std::uint64_t memory = std::numeric_limits<std::uint64_t>::max();      // at one time: BURN_DEVICE_MEMORY
   bool is_written_by_host = true;  // false: not even what the host could write (Device::written_pages())
+  Beside uploads = Beside::large;
 
   static DeviceLimits from_environment();
+};
+
+enum class Queue : std::uint8_t { compute, copies };
+
+// Commands that a queue is handed together. They, and what it is handed later, wait until the semaphore has come to a
+// value, if there is one; the timeline of the submission comes to `value` when they are done.
+struct Batch {
+  std::span<const VkCommandBuffer> commands;
+  std::uint64_t value = 0;
+  VkSemaphore awaited = VK_NULL_HANDLE;
+  std::uint64_t awaited_value = 0;
 };
 
 // Thread-safe.
@@ -60,9 +80,12 @@ class Device {
   // Of alternatives; null: nothing is timed, without BURN_AUTOTUNE=on.
   Autotune* choices() { return choices_.get(); }
 
-  // Hands commands to the queue, which signals that the timeline has come to `value` when all are done. Errors: as
-  // check()'s.
-  Status submit(std::span<const VkCommandBuffer> commands, VkSemaphore timeline, std::uint64_t value);
+  // Uploads of so many bytes are copied on Queue::copies; smaller ones in the order of the computation.
+  std::uint64_t least_beside() const { return least_beside_; }
+  std::uint32_t family(Queue queue) const;
+
+  // Hands batches to a queue, in their order: all or none. Errors: as check()'s.
+  Status submit(Queue queue, std::span<const Batch> batches, VkSemaphore timeline);
 
   // A result of a call, as check() has it; a device that is lost is so for good.
   Status note(VkResult result, const char* what);
@@ -72,15 +95,26 @@ class Device {
   void lose() { is_lost_ = true; }
 
  private:
-  Device(int index, Adapter adapter, VkDevice device);
+  // A queue by its family and its number there.
+  struct QueueAt {
+    std::uint32_t family = 0, number = 0;
+  };
+
+  Device(int index, Adapter adapter, VkDevice device, const std::optional<QueueAt>& copies, Beside uploads);
+  // The queue that copies uploads beside the computation; nullopt: none does.
+  static std::optional<QueueAt> find_copies(const Adapter& adapter, Beside uploads);
+  static Result<VkDevice> make(const Adapter& adapter, const std::optional<QueueAt>& copies);
   Status start(const DeviceLimits& limits);
+  Status start_memory(const DeviceLimits& limits);
 
   const int index_;
   const Adapter adapter_;
   const VkDevice device_;
   const DeviceFunctions vk_;
-  VkQueue queue_ = VK_NULL_HANDLE;
-  std::mutex queue_mutex_;
+  const std::optional<QueueAt> copies_;
+  const std::uint64_t least_beside_;
+  VkQueue queue_ = VK_NULL_HANDLE, copy_queue_ = VK_NULL_HANDLE;  // may be the same
+  std::mutex queue_mutex_, copy_mutex_;
   std::unique_ptr<Pages> memory_, host_pages_, written_pages_;
   std::unique_ptr<DeviceMemory> buffers_;
   std::unique_ptr<Pipelines> pipelines_;

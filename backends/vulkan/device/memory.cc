@@ -21,8 +21,9 @@ void MemoryAccount::take(std::uint64_t bytes) {
   }
 }
 
-std::shared_ptr<StreamMemory> DeviceMemory::open_stream(std::shared_ptr<Timeline> timeline) {
-  auto memory = std::make_shared<StreamMemory>(std::move(timeline));
+std::shared_ptr<StreamMemory> DeviceMemory::open_stream(std::shared_ptr<Timeline> timeline,
+                                                        std::shared_ptr<Timeline> copies) {
+  auto memory = std::make_shared<StreamMemory>(std::move(timeline), std::move(copies));
   const std::lock_guard lock(mutex_);
   std::erase_if(streams_, [](const auto& stream) { return stream.expired(); });
   streams_.push_back(memory);
@@ -50,17 +51,45 @@ std::uint64_t DeviceMemory::trim(Pages& pages, std::uint64_t keep, std::chrono::
   return before - std::min(before, pages.page_bytes());
 }
 
-Result<VulkanBufferPtr> StreamMemory::allocate(std::size_t bytes) {
+Result<std::size_t> StreamMemory::block_bytes(std::size_t bytes) const {
   if (bytes > kMaxBytes)
     return resource_exhausted(fmt::format("out of memory: {} bytes are more than any device has", bytes));
-  Piece piece;
-  if (bytes > 0) {
-    // A size of block may be above what the device allocates where the bytes are not.
-    const auto most = timeline_->device().facts().max_allocation;
-    BURN_TRY(piece, take(bytes > most ? bytes : std::min<std::size_t>(block_size_of(bytes, kSmallest), most)));
-  }
+  // A size of block may be above what the device allocates where the bytes are not.
+  const auto most = timeline_->device().facts().max_allocation;
+  return bytes > most ? bytes : std::min<std::size_t>(block_size_of(bytes, kSmallest), most);
+}
+
+VulkanBufferPtr StreamMemory::buffer(const Piece& piece, std::size_t bytes) {
   timeline_->device().buffers().account().take(bytes);
   return std::make_shared<VulkanBuffer>(shared_from_this(), piece, bytes);
+}
+
+Result<VulkanBufferPtr> StreamMemory::allocate(std::size_t bytes) {
+  Piece piece;
+  if (bytes > 0) {
+    BURN_TRY(const auto block_size, block_bytes(bytes));
+    BURN_TRY(piece, take(block_size));
+  }
+  return buffer(piece, bytes);
+}
+
+Result<StreamMemory::Taken> StreamMemory::allocate_oldest(std::size_t bytes, std::size_t most_busy_bytes) {
+  BURN_TRY(const auto block_size, block_bytes(bytes));
+  {
+    const std::lock_guard lock(mutex_);
+    auto& blocks = idle_[block_size];
+    const bool is_full = blocks.size() >= 2 && blocks.size() * block_size > most_busy_bytes;
+    if (!blocks.empty()) {
+      const auto [piece, since, last_use] = blocks.front();
+      const bool is_free = timeline_->is_reached(last_use);
+      if (is_free || is_full) {
+        blocks.pop_front();
+        return Taken{buffer(piece, bytes), is_free ? 0 : last_use};
+      }
+    }
+  }
+  BURN_TRY(const auto piece, take_new(block_size));
+  return Taken{buffer(piece, bytes), 0};
 }
 
 Result<Piece> StreamMemory::take(std::size_t block_size) {
@@ -72,6 +101,10 @@ Result<Piece> StreamMemory::take(std::size_t block_size) {
       return piece;
     }
   }
+  return take_new(block_size);
+}
+
+Result<Piece> StreamMemory::take_new(std::size_t block_size) {
   auto& pages = timeline_->device().memory();
   auto piece = pages.take(block_size);
   if (piece.ok() || piece.status().code() != StatusCode::resource_exhausted) return piece;
@@ -83,11 +116,11 @@ void StreamMemory::give_back(const Piece& piece) {
   {
     const std::lock_guard lock(mutex_);
     if (!is_closed_) {
-      idle_[piece.bytes].push_back({piece, std::chrono::steady_clock::now()});
+      idle_[piece.bytes].push_back({piece, std::chrono::steady_clock::now(), timeline_->submitted()});
       return;
     }
   }
-  (void)timeline_->wait(timeline_->submitted());
+  wait_for_uses();
   timeline_->device().memory().give_back(piece);
 }
 
@@ -104,13 +137,18 @@ std::uint64_t StreamMemory::trim(std::chrono::milliseconds unused_for) {
     }
   }
   if (released.empty()) return 0;
-  (void)timeline_->wait(timeline_->submitted());
+  wait_for_uses();
   std::uint64_t bytes = 0;
   for (const auto& piece : released) {
     timeline_->device().memory().give_back(piece);
     bytes += piece.bytes;
   }
   return bytes;
+}
+
+void StreamMemory::wait_for_uses() {
+  (void)timeline_->wait(timeline_->submitted());
+  if (copies_) (void)copies_->wait(copies_->submitted());
 }
 
 void StreamMemory::close() {

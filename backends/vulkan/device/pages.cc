@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -20,11 +21,18 @@ std::optional<Piece> take_from(Page& page, std::uint64_t bytes) {
   return Piece{&page, offset, bytes};
 }
 
-VkBufferCreateInfo buffer_of(std::uint64_t bytes) {
-  return {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-          .size = bytes,
-          .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                   VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+// `families`: as Pages::Kind has them; they have to outlive it.
+VkBufferCreateInfo buffer_of(std::uint64_t bytes, std::span<const std::uint32_t> families) {
+  VkBufferCreateInfo info{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                          .size = bytes,
+                          .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                   VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+  if (families.size() > 1) {
+    info.sharingMode = VK_SHARING_MODE_CONCURRENT;
+    info.queueFamilyIndexCount = static_cast<std::uint32_t>(families.size());
+    info.pQueueFamilyIndices = families.data();
+  }
+  return info;
 }
 
 bool is_unused(const Page& page) { return page.free.size() == 1 && page.free.begin()->second == page.bytes; }
@@ -32,7 +40,7 @@ bool is_unused(const Page& page) { return page.free.size() == 1 && page.free.beg
 }  // namespace
 
 Result<std::uint32_t> buffer_memory_types(VkDevice device, const DeviceFunctions& vk) {
-  const auto info = buffer_of(kAlignment);
+  const auto info = buffer_of(kAlignment, {});
   VkBuffer buffer = VK_NULL_HANDLE;
   BURN_RETURN_IF_ERROR(check(vk.CreateBuffer(device, &info, nullptr, &buffer), "making a buffer"));
   VkMemoryRequirements needs{};
@@ -107,7 +115,7 @@ Result<Page*> Pages::add_page(std::uint64_t bytes) {
                     "or BURN_DEVICE_MEMORY)",
                     bytes, kind_.name, bytes_, kind_.limit_bytes));
   auto page = std::make_unique<Page>();
-  const auto buffer = buffer_of(bytes);
+  const auto buffer = buffer_of(bytes, kind_.families);
   BURN_RETURN_IF_ERROR(check(vk_.CreateBuffer(device_, &buffer, nullptr, &page->buffer), "making a buffer"));
   VkMemoryRequirements needs{};
   vk_.GetBufferMemoryRequirements(device_, page->buffer, &needs);

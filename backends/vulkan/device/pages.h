@@ -44,6 +44,8 @@ class Pages {
     std::uint64_t max_bytes = 0;    // of an allocation
     std::uint64_t limit_bytes = 0;  // of all pages
     const char* name = "";          // "device memory"
+    // Families of queues that use it at one time; less than two: one queue alone.
+    std::vector<std::uint32_t> families = {};
   };
   Pages(VkDevice device, const DeviceFunctions& vk, const Kind& kind) : device_(device), vk_(vk), kind_(kind) {}
   Pages(const Pages&) = delete;

@@ -1,19 +1,20 @@
 #include "backends/vulkan/device/timeline.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
 
 namespace burn::backends::vulkan {
 
-Result<std::shared_ptr<Timeline>> Timeline::open(std::shared_ptr<Device> device) {
+Result<std::shared_ptr<Timeline>> Timeline::open(std::shared_ptr<Device> device, Queue queue) {
   const VkSemaphoreTypeCreateInfo type{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
   const VkSemaphoreCreateInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
   VkSemaphore semaphore = VK_NULL_HANDLE;
   BURN_RETURN_IF_ERROR(
       device->note(device->vk().CreateSemaphore(device->handle(), &info, nullptr, &semaphore), "making a semaphore"));
-  return std::shared_ptr<Timeline>(new Timeline(std::move(device), semaphore));
+  return std::shared_ptr<Timeline>(new Timeline(std::move(device), queue, semaphore));
 }
 
 Timeline::~Timeline() {
@@ -35,8 +36,9 @@ Status Timeline::wait(std::uint64_t number) {
                                  .semaphoreCount = 1,
                                  .pSemaphores = &semaphore_,
                                  .pValues = &number};
-  // A thread that blocks is woken tens of microseconds late: short work is waited for by asking.
-  if (!device_->adapter().is_cpu()) {
+  // A thread that blocks is woken tens of microseconds late: short work is waited for by asking. Copies alone are not
+  // what a client waits for.
+  if (!device_->adapter().is_cpu() && queue_ == Queue::compute) {
     constexpr std::chrono::microseconds kSpin{500};
     const auto until = std::chrono::steady_clock::now() + kSpin;
     do {
@@ -60,23 +62,44 @@ bool Timeline::is_due() {
   return in_flight_.size() < kMaxInFlight || held_.size() >= kMaxHeld;
 }
 
-Status Timeline::hand_in() {
-  const auto last = handed_in_ + held_.size();
-  BURN_RETURN_IF_ERROR(device_->submit(held_, semaphore_, last));
+// What has to wait begins a batch, as all of a batch waits. What was seen to be done is not waited for: command buffers
+// begin with a barrier for all that was done by then (CommandBuffers::begin()).
+Status Timeline::hand_in_all() {
+  std::vector<VkCommandBuffer> commands;
+  commands.reserve(held_.size());
+  for (const auto& held : held_) commands.push_back(held.commands);
+  std::vector<Batch> batches;
+  auto number = handed_in_.load(std::memory_order_relaxed);
+  auto awaited = awaited_;
+  for (std::size_t k = 0; k < held_.size(); ++k) {
+    const auto& after = held_[k].after;
+    const bool waits = after.of && after.number > awaited && !after.of->is_reached(after.number);
+    awaited = std::max(awaited, after.number);
+    if (waits || batches.empty()) batches.push_back({.commands = std::span(commands).subspan(k, 0)});
+    auto& batch = batches.back();
+    if (waits) {
+      batch.awaited = after.of->semaphore_;
+      batch.awaited_value = after.number;
+    }
+    batch.commands = {batch.commands.data(), batch.commands.size() + 1};
+    batch.value = ++number;
+  }
+  BURN_RETURN_IF_ERROR(device_->submit(queue_, batches, semaphore_));
   held_.clear();
-  in_flight_.push_back(last);
-  handed_in_.store(last, std::memory_order_release);
+  awaited_ = awaited;
+  in_flight_.push_back(number);
+  handed_in_.store(number, std::memory_order_release);
   return {};
 }
 
-Status Timeline::submit(VkCommandBuffer commands) {
+Status Timeline::submit(VkCommandBuffer commands, Await after) {
   if (device_->is_lost()) return device_->lost();
   std::uint64_t watched = 0;
   {
     const std::lock_guard lock(mutex_);
-    held_.push_back(commands);
+    held_.push_back({commands, std::move(after)});
     if (!watcher_ || is_due()) {
-      auto status = hand_in();
+      auto status = hand_in_all();
       // Commands that were taken before are handed in later.
       if (!status.ok() && held_.size() == 1) {
         held_.clear();
@@ -90,10 +113,15 @@ Status Timeline::submit(VkCommandBuffer commands) {
   return {};
 }
 
+Status Timeline::hand_in(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  return number > handed_in_ ? hand_in_all() : Status{};
+}
+
 void Timeline::hand_in_if_due() {
   const std::lock_guard lock(mutex_);
   // Errors: handed in by wait().
-  if (!held_.empty() && is_due()) (void)hand_in();
+  if (!held_.empty() && is_due()) (void)hand_in_all();
 }
 
 void Timeline::hand_in_up_to(std::uint64_t number) {
@@ -102,7 +130,7 @@ void Timeline::hand_in_up_to(std::uint64_t number) {
     {
       const std::lock_guard lock(mutex_);
       if (number <= handed_in_) return;
-      const auto status = hand_in();
+      const auto status = hand_in_all();
       if (status.ok()) continue;
       if (std::chrono::steady_clock::now() > until) return device_->lose();
     }

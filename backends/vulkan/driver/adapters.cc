@@ -132,15 +132,23 @@ std::uint64_t own_memory(VkPhysicalDevice device) {
   return most;
 }
 
-bool find_queue_family(VkPhysicalDevice device, std::uint32_t& family) {
+// False: it has no queue that computes.
+bool find_queues(VkPhysicalDevice device, Adapter& adapter) {
   std::uint32_t count = 0;
   instance_functions().GetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
   std::vector<VkQueueFamilyProperties> all(count);
   instance_functions().GetPhysicalDeviceQueueFamilyProperties(device, &count, all.data());
-  for (family = 0; family < count; ++family) {
-    if (all[family].queueCount > 0 && (all[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) return true;
+  constexpr VkQueueFlags kBesideCopies = VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
+  for (std::uint32_t family = 0; family < count; ++family) {
+    const auto flags = all[family].queueFlags;
+    if (all[family].queueCount == 0) continue;
+    if ((flags & VK_QUEUE_COMPUTE_BIT) != 0 && adapter.queues == 0) {
+      adapter.queue_family = family;
+      adapter.queues = all[family].queueCount;
+    }
+    if ((flags & ~kBesideCopies) == VK_QUEUE_TRANSFER_BIT && !adapter.copy_family) adapter.copy_family = family;
   }
-  return false;
+  return adapter.queues > 0;
 }
 
 Adapter describe(VkPhysicalDevice device) {
@@ -160,7 +168,7 @@ Adapter describe(VkPhysicalDevice device) {
   adapter.driver = fmt::format("{} {}", has.of_12.driverName, has.of_12.driverInfo);
   std::ranges::copy(has.of_11.deviceUUID, adapter.uuid.begin());
   adapter.missing = missing_features(has);
-  if (!find_queue_family(device, adapter.queue_family)) adapter.missing = "it has no queue that computes";
+  if (!find_queues(device, adapter)) adapter.missing = "it has no queue that computes";
   adapter.memory_bytes = own_memory(device);
   adapter.max_allocation = std::min<std::uint64_t>(has.of_11.maxMemoryAllocationSize, adapter.memory_bytes);
   std::ranges::copy(limits.maxComputeWorkGroupCount, adapter.max_blocks);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,12 @@ struct Adapter {
   std::uint32_t vendor = 0, device = 0;
   std::array<std::uint8_t, 16> cache_uuid{};
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
-  std::uint32_t api = 0;               // VK_MAKE_API_VERSION()
-  std::string missing;                 // what it lacks to be used; empty: nothing
-  std::uint32_t queue_family = 0;      // of queues that compute
+  std::uint32_t api = 0;           // VK_MAKE_API_VERSION()
+  std::string missing;             // what it lacks to be used; empty: nothing
+  std::uint32_t queue_family = 0;  // of queues that compute
+  std::uint32_t queues = 0;        // of that family
+  // Of queues that copy and do nothing else: engines beside those that compute.
+  std::optional<std::uint32_t> copy_family;
   std::uint64_t memory_bytes = 0;      // of its own
   std::uint64_t max_allocation = 0;    // bytes
   std::uint32_t max_blocks[3] = {};    // of a grid

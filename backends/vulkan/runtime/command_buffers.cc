@@ -3,10 +3,20 @@
 namespace burn::backends::vulkan {
 namespace {
 
-// All that command buffers do: kernels, copies and fills.
-constexpr VkPipelineStageFlags kWork = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-constexpr VkAccessFlags kWritten = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-constexpr VkAccessFlags kRead = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+// All that command buffers do: copies and fills, and kernels where the queue computes.
+struct Work {
+  VkPipelineStageFlags stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
+  VkAccessFlags written = VK_ACCESS_TRANSFER_WRITE_BIT, read = VK_ACCESS_TRANSFER_READ_BIT;
+};
+
+Work work_of(Queue queue) {
+  Work work;
+  if (queue == Queue::copies) return work;
+  work.stages |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  work.written |= VK_ACCESS_SHADER_WRITE_BIT;
+  work.read |= VK_ACCESS_SHADER_READ_BIT;
+  return work;
+}
 
 }  // namespace
 
@@ -14,7 +24,7 @@ Result<std::unique_ptr<CommandBuffers>> CommandBuffers::open(std::shared_ptr<Tim
   auto& device = timeline->device();
   const VkCommandPoolCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                      .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-                                     .queueFamilyIndex = device.adapter().queue_family};
+                                     .queueFamilyIndex = device.family(timeline->queue())};
   VkCommandPool pool = VK_NULL_HANDLE;
   BURN_RETURN_IF_ERROR(
       device.note(device.vk().CreateCommandPool(device.handle(), &info, nullptr, &pool), "making a pool of commands"));
@@ -48,14 +58,17 @@ Result<VkCommandBuffer> CommandBuffers::begin(bool once) {
     give_back(commands);
     return status;
   }
-  add_barrier(device.vk(), commands, kWork, kWritten, kWork, kRead | kWritten);
+  const auto work = work_of(timeline_->queue());
+  add_barrier(device.vk(), commands, work.stages, work.written, work.stages, work.read | work.written);
   return commands;
 }
 
 Status CommandBuffers::end(VkCommandBuffer commands, bool host_reads) {
   auto& device = timeline_->device();
-  if (host_reads)
-    add_barrier(device.vk(), commands, kWork, kWritten, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+  if (host_reads) {
+    const auto work = work_of(timeline_->queue());
+    add_barrier(device.vk(), commands, work.stages, work.written, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+  }
   return device.note(device.vk().EndCommandBuffer(commands), "recording commands");
 }
 

@@ -1,4 +1,4 @@
-// Command buffers of one stream: taken, submitted, and used again when the device is done with them.
+// Command buffers of one timeline: taken, submitted, and used again when the device is done with them.
 #pragma once
 
 #include <deque>

@@ -6,8 +6,10 @@ namespace burn::backends::vulkan {
 
 Completions::Completions(std::shared_ptr<Timeline> timeline)
     : timeline_(std::move(timeline)), thread_(start_thread("burn-vulkan", [this] { work(); })) {
-  timeline_->set_watcher(
-      [this](std::uint64_t number) { add(number, [this](const Status&) { timeline_->hand_in_if_due(); }); });
+  if (timeline_->queue() != Queue::compute) return;
+  timeline_->set_watcher([this](std::uint64_t number) {
+    add({number, {}, [this](const Status&) { timeline_->hand_in_if_due(); }});
+  });
 }
 
 Completions::~Completions() {
@@ -20,12 +22,14 @@ Completions::~Completions() {
   thread_.join();
 }
 
-void Completions::add(Body body) { add(timeline_->submitted(), std::move(body)); }
+void Completions::add(Body body, Await beside) {
+  add(Item{timeline_->submitted(), std::move(beside), std::move(body)});
+}
 
-void Completions::add(std::uint64_t number, Body body) {
+void Completions::add(Item item) {
   {
     const std::lock_guard lock(mutex_);
-    items_.push_back({number, std::move(body)});
+    items_.push_back(std::move(item));
   }
   changed_.notify_one();
 }
@@ -38,7 +42,9 @@ void Completions::work() {
     auto item = std::move(items_.front());
     items_.pop_front();
     lock.unlock();
-    item.body(timeline_->wait(item.number));
+    auto status = timeline_->wait(item.number);
+    if (status.ok() && item.beside.of) status = item.beside.of->wait(item.beside.number);
+    item.body(status);
     item.body = nullptr;  // what it keeps is freed without the lock
     lock.lock();
   }

@@ -1,5 +1,5 @@
-// What is to happen on the host when the device has come so far: a thread that waits for a stream's timeline, and hands
-// in the commands that it holds back.
+// What is to happen on the host when the device has come so far: a thread that waits for a timeline, and hands in the
+// commands that it holds back.
 #pragma once
 
 #include <condition_variable>
@@ -18,20 +18,22 @@ class Completions {
  public:
   using Body = std::function<void(const Status& device)>;  // the failure of the device itself, if it has one
 
+  // A timeline that computes holds commands back from now on.
   explicit Completions(std::shared_ptr<Timeline> timeline);
   Completions(const Completions&) = delete;
   Completions& operator=(const Completions&) = delete;
   ~Completions();  // after the last one
 
-  // When everything that is enqueued on the stream by now is done.
-  void add(Body body);
+  // When everything that is enqueued on the timeline by now is done, and what is done beside it.
+  void add(Body body, Await beside = {});
 
  private:
   struct Item {
     std::uint64_t number;  // of the timeline
+    Await beside;
     Body body;
   };
-  void add(std::uint64_t number, Body body);
+  void add(Item item);
   void work();
 
   const std::shared_ptr<Timeline> timeline_;

@@ -65,9 +65,10 @@ Status Recordings::record(const VulkanExecutable& program, const std::vector<boo
   return commands_.end(recording.commands, program.findings() > 0);
 }
 
-Status Recordings::submit(const std::shared_ptr<Executable>& executable, Recording recording, bool is_for_one_run) {
+Status Recordings::submit(const std::shared_ptr<Executable>& executable, Recording recording, bool is_for_one_run,
+                          Await after) {
   const auto& program = static_cast<const VulkanExecutable&>(*executable);
-  if (auto status = timeline_->submit(recording.commands); !status.ok()) {
+  if (auto status = timeline_->submit(recording.commands, std::move(after)); !status.ok()) {
     commands_.give_back(recording.commands);
     return status;
   }

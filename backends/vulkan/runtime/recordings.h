@@ -39,8 +39,8 @@ class Recordings {
   // no words, or `clears` or more: records of those beyond have to repeat others. What is said of steps that are left
   // out holds for this run alone, and so does the recording. Errors: RESOURCE_EXHAUSTED; what the driver says.
   Result<Recording> take(const VulkanExecutable& program, const std::vector<bool>& left_out, std::size_t clears);
-  // Submits it. The table has to be written.
-  Status submit(const std::shared_ptr<Executable>& executable, Recording recording, bool is_for_one_run);
+  // Submits it, as Timeline::submit(). The table has to be written.
+  Status submit(const std::shared_ptr<Executable>& executable, Recording recording, bool is_for_one_run, Await after);
   // The table of a program with so many words to clear: their records come last.
   static std::size_t table_bytes(const VulkanExecutable& program, std::size_t clears);
 

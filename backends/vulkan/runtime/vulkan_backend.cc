@@ -84,6 +84,7 @@ std::string describe(const Adapter& adapter) {
       facts.subgroup_size, facts.has_f64 ? "yes" : "no", facts.has_int64 ? "yes" : "as pairs of 32 bits",
       facts.has_narrow ? "yes" : "within words of 32 bits");
   line += fmt::format(", matrix units: {}", adapter.matrices.empty() ? "none" : adapter.matrices);
+  line += fmt::format(", a queue for copies: {}", adapter.copy_family ? "yes" : "no");
   return line;
 }
 

@@ -37,16 +37,17 @@ VulkanStream::~VulkanStream() {
   recordings_.reset();
   arena_.clear();
   memory_->close();
+  uploads_.reset();
 }
 
 // --- bytes -----------------------------------------------------------------------------------------------------------
 
-Status VulkanStream::copy(const Piece& from, const Piece& to, std::size_t bytes, bool host_reads) {
+Status VulkanStream::copy(const Piece& from, const Piece& to, std::size_t bytes, bool host_reads, Await after) {
   BURN_TRY(auto* const commands, commands_->begin(true));
   const VkBufferCopy copy{.srcOffset = from.offset, .dstOffset = to.offset, .size = bytes};
   timeline_->device().vk().CmdCopyBuffer(commands, from.page->buffer, to.page->buffer, 1, &copy);
   auto status = commands_->end(commands, host_reads);
-  if (status.ok()) status = timeline_->submit(commands);
+  if (status.ok()) status = timeline_->submit(commands, std::move(after));
   commands_->give_back(commands);
   return status;
 }
@@ -59,8 +60,15 @@ Result<BufferPtr> VulkanStream::upload(SharedBytes bytes) {
 
 Result<BufferPtr> VulkanStream::upload(HostBlockPtr block) {
   const auto bytes = block->bytes();
-  const auto* own = dynamic_cast<SharedBlock*>(block.get());
+  auto own = std::dynamic_pointer_cast<SharedBlock>(block);
   if (!own) return upload(SharedBytes(block, bytes));
+  if (bytes.size() >= timeline_->device().least_beside()) {
+    if (!uploads_) {
+      BURN_TRY(uploads_, Uploads::open(timeline_));
+    }
+    BURN_TRY(auto buffer, uploads_->copy(std::move(own)));
+    return BufferPtr(std::move(buffer));
+  }
   BURN_TRY(auto buffer, memory_->allocate(bytes.size()));
   if (!bytes.empty()) {
     BURN_RETURN_IF_ERROR(copy(own->piece(), buffer->piece(), bytes.size(), false));
@@ -79,7 +87,8 @@ void VulkanStream::download(BufferPtr buffer, std::size_t size, Downloaded done)
   auto block = host_->allocate(size);
   if (!block.ok()) return fail(block.status());
   if (size > 0) {
-    if (auto copied = copy(vulkan(buffer).piece(), (*block)->piece(), size, true); !copied.ok())
+    if (auto copied = copy(vulkan(buffer).piece(), (*block)->piece(), size, true, uploads_of(std::span(&buffer, 1)));
+        !copied.ok())
       return fail(std::move(copied));
   }
   completions_.add([buffer = std::move(buffer), block = *block, done = std::move(done)](const Status& device) {
@@ -92,12 +101,15 @@ void VulkanStream::download(BufferPtr buffer, std::size_t size, Downloaded done)
 Result<BufferPtr> VulkanStream::clone(const BufferPtr& buffer) {
   BURN_TRY(auto made, memory_->allocate(buffer->size()));
   made->outcome = vulkan(buffer).outcome;
-  if (buffer->size() > 0) BURN_RETURN_IF_ERROR(copy(vulkan(buffer).piece(), made->piece(), buffer->size(), false));
+  if (buffer->size() > 0)
+    BURN_RETURN_IF_ERROR(
+        copy(vulkan(buffer).piece(), made->piece(), buffer->size(), false, uploads_of(std::span(&buffer, 1))));
   return BufferPtr(std::move(made));
 }
 
 void VulkanStream::synchronize(Done done) {
-  completions_.add([done = std::move(done)](const Status& device) { done(device); });
+  completions_.add([done = std::move(done)](const Status& device) { done(device); },
+                   uploads_ ? uploads_->all() : Await{});
 }
 
 }  // namespace burn::backends::vulkan

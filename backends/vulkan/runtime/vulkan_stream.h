@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backends/interrupt.h"
@@ -11,6 +12,7 @@
 #include "backends/vulkan/runtime/command_buffers.h"
 #include "backends/vulkan/runtime/completions.h"
 #include "backends/vulkan/runtime/recordings.h"
+#include "backends/vulkan/runtime/uploads.h"
 #include "backends/vulkan/runtime/vulkan_executable.h"
 
 namespace burn::backends::vulkan {
@@ -42,7 +44,9 @@ class VulkanStream final : public Stream {
                      const std::vector<BufferPtr>& outputs, const std::vector<bool>& left_out, RunResult& result);
   // Fills in what inputs that failed would have been.
   Status stand_in_for_failed(const VulkanExecutable& program, RunArgs& args);
-  Status copy(const Piece& from, const Piece& to, std::size_t bytes, bool host_reads);
+  Status copy(const Piece& from, const Piece& to, std::size_t bytes, bool host_reads, Await after = {});
+  // What commands wait for that read these.
+  Await uploads_of(std::span<const BufferPtr> buffers) const { return uploads_ ? uploads_->of(buffers) : Await{}; }
 
   // Words of Commits that depend on reports of runs which the device has not done yet: what clears them (the word as an
   // offset in the bindings), and the reports, which are kept until it is done.
@@ -84,6 +88,7 @@ class VulkanStream final : public Stream {
   Arena arena_;
   Interrupt interrupt_;
   Completions completions_;
+  std::unique_ptr<Uploads> uploads_;  // null: nothing was copied beside the computation yet
   RunTables tables_;
   std::vector<std::byte> table_;  // of the run that is being enqueued
   std::unique_ptr<Recordings> recordings_;

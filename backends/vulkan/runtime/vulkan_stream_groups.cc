@@ -132,7 +132,7 @@ Result<std::shared_ptr<SharedBlock>> VulkanStream::enqueue_part(const GroupRun& 
   recorder.copy_reports(run.program);
   if (collective) copy_beside(commands, piece(collective->operand), operand->piece(), collective->type.num_bytes());
   auto status = commands_->end(commands, true);
-  if (status.ok()) status = timeline_->submit(commands);
+  if (status.ok()) status = timeline_->submit(commands, part == 0 ? uploads_of(run.args.inputs) : Await{});
   commands_->give_back(commands);
   if (status.ok() && collective) status = timeline_->wait(timeline_->submitted());
   BURN_RETURN_IF_ERROR(status);

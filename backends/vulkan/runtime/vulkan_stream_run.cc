@@ -47,7 +47,10 @@ Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& execu
         BURN_TRY(auto buffer, memory_->allocate(bytes));
         return BufferPtr(std::move(buffer));
       },
-      [this](const BufferPtr& input) { return vulkan(input).memory() == memory_.get(); });
+      [this](const BufferPtr& input) {
+        const auto& of = vulkan(input);
+        return of.memory() == memory_.get() || (uploads_ && uploads_->owns(of));
+      });
   const auto& lowered = program.lowered();
   const auto arena = arena_.reserve(*memory_, lowered.arena.bytes);
   const bool is_in_groups = !program.collectives().empty();
@@ -190,7 +193,8 @@ Status VulkanStream::launch(const std::shared_ptr<Executable>& executable, const
   const auto bound = bind(program, args);
   BURN_TRY(auto recording, recordings_->take(program, left_out, bound.clears.size()));
   write_table(program, args, outputs, bound, found, recording.table, recording.clears);
-  BURN_RETURN_IF_ERROR(recordings_->submit(executable, std::move(recording), !left_out.empty()));
+  BURN_RETURN_IF_ERROR(
+      recordings_->submit(executable, std::move(recording), !left_out.empty(), uploads_of(args.inputs)));
   if (!bound.reports.empty()) completions_.add([reports = bound.reports](const Status&) {});
   return {};
 }

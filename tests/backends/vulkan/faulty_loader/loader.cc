@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tests/backends/vulkan/faulty_loader/faults.h"
+#include "tests/backends/vulkan/faulty_loader/queues.h"
 
 #ifndef VK_NO_PROTOTYPES
 #define VK_NO_PROTOTYPES
@@ -12,6 +13,7 @@
 namespace {
 
 burn::testing::VulkanFaults faults;
+burn::testing::Queues queues(faults);
 
 PFN_vkGetInstanceProcAddr real_loader() {
   static void* const library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -78,11 +80,66 @@ void get_features(VkPhysicalDevice of, VkPhysicalDeviceFeatures2* features) {
 
 VkResult create_device(VkPhysicalDevice of, const VkDeviceCreateInfo* info, const VkAllocationCallbacks* allocator,
                        VkDevice* made) {
-  const auto result = REAL(CreateDevice)(of, info, allocator, made);
+  auto of_driver = *info;
+  if (faults.has_copy_queue && info->queueCreateInfoCount > 1) of_driver.queueCreateInfoCount = 1;
+  const auto result = REAL(CreateDevice)(of, &of_driver, allocator, made);
   if (result == VK_SUCCESS) device = *made;
   faults.is_lost = false;
+  queues.clear();
   return result;
 }
+
+// --- a queue for copies ----------------------------------------------------------------------------------------------
+
+void get_queue_families(VkPhysicalDevice of, std::uint32_t* count, VkQueueFamilyProperties* families) {
+  REAL(GetPhysicalDeviceQueueFamilyProperties)(of, count, families);
+  if (!faults.has_copy_queue) return;
+  if (!families) {
+    queues.copy_family = (*count)++;
+  } else {
+    families[queues.copy_family] = {.queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = 1};
+    *count = queues.copy_family + 1;
+  }
+}
+
+void get_queue(VkDevice of, std::uint32_t family, std::uint32_t number, VkQueue* queue) {
+  if (faults.has_copy_queue && family == queues.copy_family) {
+    *queue = queues.copies();
+    return;
+  }
+  OF_DEVICE(GetDeviceQueue)(of, family, number, queue);
+  queues.work = *queue;
+}
+
+VkResult create_pool(VkDevice of, const VkCommandPoolCreateInfo* info, const VkAllocationCallbacks* allocator,
+                     VkCommandPool* made) {
+  auto of_driver = *info;
+  if (faults.has_copy_queue && info->queueFamilyIndex == queues.copy_family) of_driver.queueFamilyIndex = 0;
+  return OF_DEVICE(CreateCommandPool)(of, &of_driver, allocator, made);
+}
+
+VkResult create_buffer(VkDevice of, const VkBufferCreateInfo* info, const VkAllocationCallbacks* allocator,
+                       VkBuffer* made) {
+  auto of_driver = *info;
+  if (faults.has_copy_queue) {
+    of_driver.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+    of_driver.queueFamilyIndexCount = 0;
+  }
+  return OF_DEVICE(CreateBuffer)(of, &of_driver, allocator, made);
+}
+
+VkResult create_semaphore(VkDevice of, const VkSemaphoreCreateInfo* info, const VkAllocationCallbacks* allocator,
+                          VkSemaphore* made) {
+  const auto result = OF_DEVICE(CreateSemaphore)(of, info, allocator, made);
+  if (result == VK_SUCCESS) queues.forget(*made);
+  return result;
+}
+
+VkResult submit_to_driver(VkQueue queue, const VkSubmitInfo& info) {
+  return OF_DEVICE(QueueSubmit)(queue, 1, &info, VK_NULL_HANDLE);
+}
+
+// --- calls that fail -------------------------------------------------------------------------------------------------
 
 VkResult allocate_memory(VkDevice of, const VkMemoryAllocateInfo* info, const VkAllocationCallbacks* allocator,
                          VkDeviceMemory* made) {
@@ -104,11 +161,13 @@ VkResult begin_commands(VkCommandBuffer commands, const VkCommandBufferBeginInfo
 
 VkResult submit(VkQueue queue, std::uint32_t count, const VkSubmitInfo* infos, VkFence fence) {
   if (fails(faults.submissions)) faults.is_lost = true;
-  return faults.is_lost ? VK_ERROR_DEVICE_LOST : OF_DEVICE(QueueSubmit)(queue, count, infos, fence);
+  if (faults.is_lost) return VK_ERROR_DEVICE_LOST;
+  return faults.has_copy_queue ? queues.submit(queue, count, infos, submit_to_driver)
+                               : OF_DEVICE(QueueSubmit)(queue, count, infos, fence);
 }
 
 VkResult get_counter(VkDevice of, VkSemaphore semaphore, std::uint64_t* value) {
-  if (faults.is_lost) return VK_ERROR_DEVICE_LOST;
+  if (faults.is_lost || queues.release(submit_to_driver) != VK_SUCCESS) return VK_ERROR_DEVICE_LOST;
   const auto result = OF_DEVICE(GetSemaphoreCounterValue)(of, semaphore, value);
   if (faults.is_stuck) *value = 0;
   return result;
@@ -116,8 +175,9 @@ VkResult get_counter(VkDevice of, VkSemaphore semaphore, std::uint64_t* value) {
 
 VkResult wait_semaphores(VkDevice of, const VkSemaphoreWaitInfo* info, std::uint64_t timeout) {
   constexpr std::uint64_t kMillisecond = 1'000'000;
-  if (faults.is_lost) return VK_ERROR_DEVICE_LOST;
-  const auto result = OF_DEVICE(WaitSemaphores)(of, info, faults.is_stuck ? kMillisecond : timeout);
+  if (faults.is_lost || queues.release(submit_to_driver) != VK_SUCCESS) return VK_ERROR_DEVICE_LOST;
+  const bool is_short = faults.is_stuck || faults.has_copy_queue;
+  const auto result = OF_DEVICE(WaitSemaphores)(of, info, is_short ? kMillisecond : timeout);
   return faults.is_stuck ? VK_TIMEOUT : result;
 }
 
@@ -141,6 +201,11 @@ PFN_vkVoidFunction wrapped(const char* name) {
       WRAPPED(GetPhysicalDeviceProperties2, get_properties),
       WRAPPED(GetPhysicalDeviceFeatures2, get_features),
       WRAPPED(CreateDevice, create_device),
+      WRAPPED(GetPhysicalDeviceQueueFamilyProperties, get_queue_families),
+      WRAPPED(GetDeviceQueue, get_queue),
+      WRAPPED(CreateCommandPool, create_pool),
+      WRAPPED(CreateBuffer, create_buffer),
+      WRAPPED(CreateSemaphore, create_semaphore),
       WRAPPED(AllocateMemory, allocate_memory),
       WRAPPED(CreateComputePipelines, create_pipelines),
       WRAPPED(BeginCommandBuffer, begin_commands),
