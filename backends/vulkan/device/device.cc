@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxWrittenBytes = 64 * kMiB;
-constexpr std::uint64_t kLargeUpload = std::uint64_t{256} << 10;
 constexpr std::uint64_t kAllocationUnit = 256;  // bytes, of DeviceFacts::max_allocation
 
 // The first type, of those that are marked, with all of these properties and none of those.
@@ -34,15 +33,12 @@ std::optional<std::uint32_t> find_type(const VkPhysicalDeviceMemoryProperties& m
 
 }  // namespace
 
-Device::Device(int index, Adapter adapter, VkDevice device, const std::optional<QueueAt>& copies, Beside uploads)
+Device::Device(int index, Adapter adapter, VkDevice device, const std::optional<QueueAt>& copies)
     : index_(index),
       adapter_(std::move(adapter)),
       device_(device),
       vk_(device),
       copies_(copies),
-      least_beside_(!copies                  ? std::numeric_limits<std::uint64_t>::max()
-                    : uploads == Beside::all ? 1
-                                             : kLargeUpload),
       buffers_(std::make_unique<DeviceMemory>()),
       groups_(std::make_unique<compile::GroupMemo>()) {
   // Only on request, also on GPUs: choices were not measured on one yet (adr/066).
@@ -54,14 +50,14 @@ DeviceLimits DeviceLimits::from_environment() {
   DeviceLimits limits;
   if (const auto bytes = numeric_setting(Setting::device_memory); bytes && *bytes > 0) limits.memory = *bytes;
   if (is_off(Setting::copy_stream)) limits.uploads = Beside::none;
-  if (is_on(Setting::copy_stream)) limits.uploads = Beside::all;
+  if (is_on(Setting::copy_stream)) limits.uploads = Beside::any_queue;
   return limits;
 }
 
 std::optional<Device::QueueAt> Device::find_copies(const Adapter& adapter, Beside uploads) {
   if (uploads == Beside::none) return std::nullopt;
   if (adapter.copy_family) return QueueAt{*adapter.copy_family, 0};
-  if (uploads == Beside::large) return std::nullopt;
+  if (uploads == Beside::own_queue) return std::nullopt;
   return QueueAt{adapter.queue_family, adapter.queues > 1 ? 1U : 0U};
 }
 
@@ -124,7 +120,7 @@ Result<std::shared_ptr<Device>> Device::open(int index, const DeviceLimits& limi
   most = std::min({most, limits.allocation, adapter.memory_bytes}) / kAllocationUnit * kAllocationUnit;
   const auto copies = find_copies(adapter, limits.uploads);
   BURN_TRY(auto* const handle, make(adapter, copies));
-  std::shared_ptr<Device> device(new Device(index, std::move(adapter), handle, copies, limits.uploads));
+  std::shared_ptr<Device> device(new Device(index, std::move(adapter), handle, copies));
   BURN_RETURN_IF_ERROR(device->start(limits));
   return device;
 }

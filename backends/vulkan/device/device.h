@@ -26,11 +26,11 @@ namespace burn::backends::vulkan {
 class DeviceMemory;
 class Pipelines;
 
-// Which uploads are copied beside what the device computes (uploads.h).
+// Whether uploads are copied beside what the device computes (uploads.h).
 enum class Beside : std::uint8_t {
   none,
-  large,  // from 256 KiB on, where the device has a queue for copies: one that waits for another begins later
-  all,    // also where it has none: on a second queue that computes, or on the only one
+  own_queue,  // where the device has a queue for copies
+  any_queue,  // also where it has none: on a second queue that computes, or on the only one
 };
 
 // How much of a device may be used, in bytes, beside what its driver allows; and which of its queues.
@@ -38,7 +38,7 @@ struct DeviceLimits {
   std::uint64_t allocation = std::numeric_limits<std::uint64_t>::max();  // at once
   std::uint64_t memory = std::numeric_limits<std::uint64_t>::max();      // at one time: BURN_DEVICE_MEMORY
   bool is_written_by_host = true;  // false: not even what the host could write (Device::written_pages())
-  Beside uploads = Beside::large;
+  Beside uploads = Beside::own_queue;
 
   static DeviceLimits from_environment();
 };
@@ -80,8 +80,8 @@ class Device {
   // Of alternatives; null: nothing is timed, without BURN_AUTOTUNE=on.
   Autotune* choices() { return choices_.get(); }
 
-  // Uploads of so many bytes are copied on Queue::copies; smaller ones in the order of the computation.
-  std::uint64_t least_beside() const { return least_beside_; }
+  // Whether uploads are copied on Queue::copies; else in the order of the computation.
+  bool copies_beside() const { return copies_.has_value(); }
   std::uint32_t family(Queue queue) const;
 
   // Hands batches to a queue, in their order: all or none. Errors: as check()'s.
@@ -100,7 +100,7 @@ class Device {
     std::uint32_t family = 0, number = 0;
   };
 
-  Device(int index, Adapter adapter, VkDevice device, const std::optional<QueueAt>& copies, Beside uploads);
+  Device(int index, Adapter adapter, VkDevice device, const std::optional<QueueAt>& copies);
   // The queue that copies uploads beside the computation; nullopt: none does.
   static std::optional<QueueAt> find_copies(const Adapter& adapter, Beside uploads);
   static Result<VkDevice> make(const Adapter& adapter, const std::optional<QueueAt>& copies);
@@ -112,7 +112,6 @@ class Device {
   const VkDevice device_;
   const DeviceFunctions vk_;
   const std::optional<QueueAt> copies_;
-  const std::uint64_t least_beside_;
   VkQueue queue_ = VK_NULL_HANDLE, copy_queue_ = VK_NULL_HANDLE;  // may be the same
   std::mutex queue_mutex_, copy_mutex_;
   std::unique_ptr<Pages> memory_, host_pages_, written_pages_;

@@ -62,7 +62,7 @@ Result<BufferPtr> VulkanStream::upload(HostBlockPtr block) {
   const auto bytes = block->bytes();
   auto own = std::dynamic_pointer_cast<SharedBlock>(block);
   if (!own) return upload(SharedBytes(block, bytes));
-  if (bytes.size() >= timeline_->device().least_beside()) {
+  if (!bytes.empty() && timeline_->device().copies_beside()) {
     if (!uploads_) {
       BURN_TRY(uploads_, Uploads::open(timeline_));
     }

@@ -61,7 +61,7 @@ class UploadClient {
 
 class VulkanUploads : public VulkanTest {
  protected:
-  std::shared_ptr<Backend> open(Beside uploads = Beside::large) {
+  std::shared_ptr<Backend> open(Beside uploads = Beside::own_queue) {
     return value_or_throw(open_vulkan_backend(0, {.uploads = uploads}));
   }
 };
