@@ -31,11 +31,14 @@ bool Timeline::is_reached(std::uint64_t number) const {
 
 Status Timeline::wait(std::uint64_t number) {
   if (number > handed_in_.load(std::memory_order_acquire)) hand_in_up_to(number);
+  // The end of its batch: numbers between the signalled ones come with the next of those, and the validation layer
+  // finds no signal for them.
+  const auto signalled = signal_of(number);
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const VkSemaphoreWaitInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                  .semaphoreCount = 1,
                                  .pSemaphores = &semaphore_,
-                                 .pValues = &number};
+                                 .pValues = &signalled};
   // A thread that blocks is woken tens of microseconds late: short work is waited for by asking. Copies alone are not
   // what a client waits for.
   if (!device_->adapter().is_cpu() && queue_ == Queue::compute) {
@@ -57,8 +60,16 @@ Status Timeline::wait(std::uint64_t number) {
 
 void Timeline::set_watcher(std::function<void(std::uint64_t)> watcher) { watcher_ = std::move(watcher); }
 
+std::uint64_t Timeline::signal_of(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::lower_bound(signals_, number);
+  return found == signals_.end() ? number : *found;  // at the end: reached
+}
+
 bool Timeline::is_due() {
-  while (!in_flight_.empty() && is_reached(in_flight_.front())) in_flight_.pop_front();
+  for (; !in_flight_.empty() && is_reached(in_flight_.front()); in_flight_.pop_front()) {
+    while (!signals_.empty() && signals_.front() <= in_flight_.front()) signals_.pop_front();
+  }
   return in_flight_.size() < kMaxInFlight || held_.size() >= kMaxHeld;
 }
 
@@ -87,6 +98,7 @@ Status Timeline::hand_in_all() {
   BURN_RETURN_IF_ERROR(device_->submit(queue_, batches, semaphore_));
   held_.clear();
   awaited_ = awaited;
+  for (const auto& batch : batches) signals_.push_back(batch.value);
   in_flight_.push_back(number);
   handed_in_.store(number, std::memory_order_release);
   return {};
@@ -98,7 +110,8 @@ Status Timeline::submit(VkCommandBuffer commands, Await after) {
   {
     const std::lock_guard lock(mutex_);
     held_.push_back({commands, std::move(after)});
-    if (!watcher_ || is_due()) {
+    const bool due = is_due();
+    if (!watcher_ || due) {
       auto status = hand_in_all();
       // Commands that were taken before are handed in later.
       if (!status.ok() && held_.size() == 1) {
@@ -113,9 +126,12 @@ Status Timeline::submit(VkCommandBuffer commands, Await after) {
   return {};
 }
 
-Status Timeline::hand_in(std::uint64_t number) {
-  const std::lock_guard lock(mutex_);
-  return number > handed_in_ ? hand_in_all() : Status{};
+Result<std::uint64_t> Timeline::hand_in(std::uint64_t number) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (number > handed_in_) BURN_RETURN_IF_ERROR(hand_in_all());
+  }
+  return signal_of(number);
 }
 
 void Timeline::hand_in_if_due() {

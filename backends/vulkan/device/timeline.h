@@ -42,9 +42,9 @@ class Timeline {
   // waits for before these commands and those behind them; always of the same timeline, and handed in there. Errors: of
   // commands that were not taken; the number stays what it was.
   Status submit(VkCommandBuffer commands, Await after = {});
-  // Hands in what is held back up to this number, so that another queue may wait for it. Errors: as submit()'s; what
-  // was held back still is.
-  Status hand_in(std::uint64_t number);
+  // Hands in what is held back up to this number, and returns the number that the device signals when it has done all
+  // up to it: another queue may wait for that. Errors: as submit()'s; what was held back still is.
+  Result<std::uint64_t> hand_in(std::uint64_t number);
 
   // Told a number whenever commands begin to be held back: once the device has reached it, hand_in_if_due() has to be
   // called. Before the first submission; without a watcher commands are never held back.
@@ -63,6 +63,8 @@ class Timeline {
 
   Timeline(std::shared_ptr<Device> device, Queue queue, VkSemaphore semaphore)
       : device_(std::move(device)), queue_(queue), semaphore_(semaphore) {}
+  // The first number that the device signals of those from here on. Requires: it has been handed in.
+  std::uint64_t signal_of(std::uint64_t number);
   // Caller must hold `mutex_`.
   bool is_due();
   Status hand_in_all();
@@ -77,7 +79,8 @@ class Timeline {
   std::mutex mutex_;                     // held while a batch is handed in, so that numbers rise
   std::vector<Held> held_;               // those of the numbers after `handed_in_`
   std::uint64_t awaited_ = 0;            // of the other timeline: what was handed in waits for it, or saw it done
-  std::deque<std::uint64_t> in_flight_;  // the last number of each batch that the device may be at
+  std::deque<std::uint64_t> in_flight_;  // the last number of each submission that the device may be at
+  std::deque<std::uint64_t> signals_;    // the last numbers of their batches, which the device signals
 };
 
 }  // namespace burn::backends::vulkan

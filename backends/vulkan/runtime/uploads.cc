@@ -32,14 +32,14 @@ Result<VulkanBufferPtr> Uploads::copy(std::shared_ptr<SharedBlock> block) {
   const auto bytes = block->bytes().size();
   BURN_TRY(auto taken, memory_->allocate_oldest(bytes, kMaxBusyBytes));
   // Where both share a queue, what is held back would come behind the copy that waits for it.
-  BURN_RETURN_IF_ERROR(compute_->hand_in(taken.last_use));
+  BURN_TRY(const auto last_use, compute_->hand_in(taken.last_use));
   BURN_TRY(auto* const commands, commands_->begin(true));
   const auto& from = block->piece();
   const auto& to = taken.buffer->piece();
   const VkBufferCopy region{.srcOffset = from.offset, .dstOffset = to.offset, .size = bytes};
   copies_->device().vk().CmdCopyBuffer(commands, from.page->buffer, to.page->buffer, 1, &region);
   auto status = commands_->end(commands, false);
-  if (status.ok()) status = copies_->submit(commands, {compute_, taken.last_use});
+  if (status.ok()) status = copies_->submit(commands, {compute_, last_use});
   commands_->give_back(commands);
   BURN_RETURN_IF_ERROR(status);
   taken.buffer->upload = copies_->submitted();
