@@ -3,18 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "compile/rewrite/uses.h"
+
 namespace burn::compile {
 namespace {
-
-std::vector<std::int32_t> uses_of(const ir::Program& program) {
-  std::vector<std::int32_t> uses(program.values.size());
-  const auto use = [&](ir::Ref ref) {
-    if (!ref.is_input()) ++uses[static_cast<std::size_t>(ref.index())];
-  };
-  for (const auto& node : program.nodes) std::ranges::for_each(program.operands_of(node), use);
-  std::ranges::for_each(program.outputs, use);
-  return uses;
-}
 
 bool is_output(const ir::Program& program, ir::Ref ref) {
   return std::ranges::find(program.outputs, ref) != program.outputs.end();
@@ -138,7 +130,7 @@ class Places {
 
   // Only by the concatenation, as the view that it is there.
   bool is_read_once(ir::Ref part) {
-    if (uses_.empty()) uses_ = uses_of(program_);
+    if (uses_.empty()) uses_ = count_uses(program_);
     for (auto ref = part;; ref = program_.operands_of(program_.maker_of(ref))[0]) {
       if (uses_[index(ref)] != 1) return false;
       if (ref == view_of(part).base) return true;

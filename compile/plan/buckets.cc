@@ -39,13 +39,7 @@ class Joiner {
       }
     }
     close_all();
-    std::size_t kept = 0;
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      if (is_gone_[s]) continue;
-      if (kept != s) plan_.steps[kept] = std::move(plan_.steps[s]);
-      ++kept;
-    }
-    plan_.steps.resize(kept);
+    drop_steps(plan_, is_gone_);
   }
 
  private:

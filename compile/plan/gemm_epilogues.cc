@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "compile/plan/views.h"
+#include "compile/rewrite/uses.h"
 
 namespace burn::compile {
 namespace {
@@ -18,15 +19,9 @@ class Joiner {
       : program_(program),
         plan_(plan),
         views_(find_views(program)),
-        uses_(program.values.size()),
+        uses_(count_uses(program)),
         made_at_(program.values.size(), kNone),
-        is_gone_(plan.steps.size()) {
-    const auto use = [&](ir::Ref ref) {
-      if (!ref.is_input()) ++uses_[index(ref)];
-    };
-    for (const auto& node : program_.nodes) std::ranges::for_each(program_.operands_of(node), use);
-    std::ranges::for_each(program_.outputs, use);
-  }
+        is_gone_(plan.steps.size()) {}
 
   void run() {
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
@@ -44,13 +39,7 @@ class Joiner {
       if (const auto* reduce = std::get_if<ir::Reduce>(&op_of(s)); reduce && reduce->fn == ir::ReduceFn::sum)
         join_sums(s, *reduce);
     }
-    std::size_t kept = 0;
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      if (is_gone_[s]) continue;
-      if (kept != s) plan_.steps[kept] = std::move(plan_.steps[s]);
-      ++kept;
-    }
-    plan_.steps.resize(kept);
+    drop_steps(plan_, is_gone_);
   }
 
  private:
@@ -210,7 +199,7 @@ class Joiner {
   const ir::Program& program_;
   Plan& plan_;
   const std::vector<ValueView> views_;
-  std::vector<std::int32_t> uses_;                                   // per value, outputs counted
+  const std::vector<std::int32_t> uses_;                             // per value, outputs counted
   std::vector<std::int32_t> made_at_;                                // per value: the step
   std::vector<bool> is_gone_;                                        // per step
   std::unordered_map<std::int32_t, std::vector<Operand>> operands_;  // of products, by what they are views of

@@ -204,6 +204,16 @@ Plan make_plan(const ir::Program& program, const PlanOptions& options) {
   return Planner(program, options.fusion ? find_groups(program, options.limits) : std::vector<Group>{}).run(options);
 }
 
+void drop_steps(Plan& plan, const std::vector<bool>& is_gone) {
+  std::size_t kept = 0;
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    if (is_gone[s]) continue;
+    if (kept != s) plan.steps[kept] = std::move(plan.steps[s]);
+    ++kept;
+  }
+  plan.steps.resize(kept);
+}
+
 std::size_t memory_bytes(const Plan& plan) {
   auto bytes = sizeof plan + (plan.value_last_use.capacity() + plan.input_last_use.capacity()) * sizeof(std::int32_t);
   for (const auto& group : plan.groups) bytes += sizeof group + group.members.capacity() * sizeof(Member);

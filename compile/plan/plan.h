@@ -89,6 +89,9 @@ struct Plan {
 // as soon as its operand is there, as far as that order allows.
 Plan make_plan(const ir::Program& program, const PlanOptions& options = {});
 
+// Leaves out the steps that are marked; the others stay in their order. Before last uses are found.
+void drop_steps(Plan& plan, const std::vector<bool>& is_gone);
+
 std::size_t memory_bytes(const Plan& plan);  // that it takes, roughly
 
 // One line per step, for BURN_TRACE=plan.

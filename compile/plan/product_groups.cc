@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compile/plan/views.h"
+#include "compile/rewrite/uses.h"
 
 namespace burn::compile {
 namespace {
@@ -56,14 +57,9 @@ class Joiner {
         most_bytes_(most_bytes),
         plan_(plan),
         views_(find_views(program)),
-        uses_(program.values.size()),
+        uses_(count_uses(program)),
         made_at_(program.values.size(), 0),
         is_gone_(plan.steps.size()) {
-    const auto use = [&](ir::Ref ref) {
-      if (!ref.is_input()) ++uses_[index(ref)];
-    };
-    for (const auto& node : program_.nodes) std::ranges::for_each(program_.operands_of(node), use);
-    std::ranges::for_each(program_.outputs, use);
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       for (const auto ref : plan_.steps[s].results) made_at_[index(ref)] = s;
     }
@@ -73,13 +69,7 @@ class Joiner {
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       if (auto group = elements_of(plan_.steps[s])) join(s, std::move(*group));
     }
-    std::size_t kept = 0;
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      if (is_gone_[s]) continue;
-      if (kept != s) plan_.steps[kept] = std::move(plan_.steps[s]);
-      ++kept;
-    }
-    plan_.steps.resize(kept);
+    drop_steps(plan_, is_gone_);
   }
 
  private:
@@ -167,9 +157,9 @@ class Joiner {
   const std::uint64_t most_bytes_;
   Plan& plan_;
   const std::vector<ValueView> views_;
-  std::vector<std::int32_t> uses_;    // per value, outputs counted
-  std::vector<std::size_t> made_at_;  // per value: the step
-  std::vector<bool> is_gone_;         // per step
+  const std::vector<std::int32_t> uses_;  // per value, outputs counted
+  std::vector<std::size_t> made_at_;      // per value: the step
+  std::vector<bool> is_gone_;             // per step
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compile/rewrite/simplify.h"
+#include "compile/rewrite/uses.h"
 
 namespace burn::compile {
 namespace {
@@ -25,7 +26,7 @@ class Turning {
       if (operand.is_input() || !std::holds_alternative<ir::MatMul>(program_.maker_of(operand).op) ||
           !ir::is_floating(program_.type_of(operand).dtype))
         continue;
-      if (uses.empty()) uses = count_uses();
+      if (uses.empty()) uses = count_uses(program_);
       if (uses[static_cast<std::size_t>(operand.index())] != 1) continue;
       transposition_of_.resize(program_.nodes.size(), -1);
       is_done_.resize(program_.nodes.size());
@@ -55,16 +56,6 @@ class Turning {
   }
 
  private:
-  std::vector<std::int32_t> count_uses() const {
-    std::vector<std::int32_t> uses(program_.values.size());
-    const auto count = [&](ir::Ref ref) {
-      if (!ref.is_input()) ++uses[static_cast<std::size_t>(ref.index())];
-    };
-    std::ranges::for_each(program_.operands, count);
-    std::ranges::for_each(program_.outputs, count);
-    return uses;
-  }
-
   ir::Ref now(ir::Ref ref) const { return ref.is_input() ? ref : now_[static_cast<std::size_t>(ref.index())]; }
   std::vector<ir::Ref> operands_of(const ir::Node& node) const {
     std::vector<ir::Ref> operands;

@@ -9,6 +9,7 @@ using kernel::Code;
 
 void SpirvEntry::begin() {
   const auto& kernel = state_.kernel;
+  loads_ = load_points(kernel);
   if (kernel.parameters.empty()) return;
   const auto unit = state_.has_int64 ? DType::u64 : DType::u32;
   const Id word = state_.module.type(unit), pushed = state_.has_int64 ? word : state_.module.vector(word, 2);
@@ -21,7 +22,6 @@ void SpirvEntry::begin() {
                                {address});
   (state_.has_int64 ? state_.parameters.resize(kernel.parameters.size())
                     : state_.halves.resize(kernel.parameters.size()));
-  loads_ = load_points(kernel);
   numbers_.resize(kernel.parameters.size());
   for (std::size_t i = 0; i < kernel.body.size(); ++i) {
     if (kernel.body[i].code == Code::parameter) numbers_[kernel.body[i].number].push_back(i);
@@ -29,6 +29,7 @@ void SpirvEntry::begin() {
 }
 
 void SpirvEntry::load_before(std::size_t i) {
+  if (loads_[i].empty()) return;
   const auto unit = state_.has_int64 ? DType::u64 : DType::u32;
   const Id word = state_.module.type(unit);
   const auto load = [&](std::uint64_t which) {
@@ -37,7 +38,7 @@ void SpirvEntry::load_before(std::size_t i) {
                            {record_, state_.u32(0), state_.u32(static_cast<std::uint32_t>(which))});
     return state_.module.make(Op::Load, word, {place, kAligned, static_cast<std::uint32_t>(ir::size_of(unit))});
   };
-  for (const auto k : loads_.empty() ? std::vector<std::uint64_t>{} : loads_[i]) {
+  for (const auto k : loads_[i]) {
     if (state_.has_int64) {
       state_.parameters[k] = load(k);
     } else {

@@ -7,7 +7,6 @@ namespace burn::compile::spirv {
 namespace {
 
 using kernel::Code;
-using kernel::Instruction;
 
 // A branch or a loop that instructions are in. The two branches of one `when` begin at different instructions.
 struct Block {
@@ -15,22 +14,6 @@ struct Block {
   std::size_t construct;  // the `loop` or `when`
   bool is_loop;
 };
-
-bool is_at_address(Code code) {
-  switch (code) {
-    case Code::load:
-    case Code::store:
-    case Code::atomic_add:
-    case Code::load_wide:
-    case Code::store_wide:
-    case Code::load_pack:
-    case Code::store_pack:
-    case Code::store_bits:
-      return true;
-    default:
-      return false;
-  }
-}
 
 class LoadPoints {
  public:
@@ -43,9 +26,10 @@ class LoadPoints {
     }
     std::vector<std::vector<std::uint64_t>> all(kernel_.body.size());
     for (std::size_t k = 0; k < points_.size(); ++k) {
-      if (!points_[k]) continue;
-      const auto loop = std::ranges::find_if(points_[k]->blocks, &Block::is_loop);
-      all[loop == points_[k]->blocks.end() ? points_[k]->at : loop->construct].push_back(k);
+      const auto& point = points_[k];
+      if (!point) continue;
+      const auto loop = std::ranges::find_if(point->blocks, &Block::is_loop);
+      all[loop == point->blocks.end() ? point->at : loop->construct].push_back(k);
     }
     return all;
   }

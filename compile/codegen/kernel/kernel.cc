@@ -109,6 +109,22 @@ std::string key(const Kernel& kernel) {
   return bytes.take();
 }
 
+bool is_at_address(Code code) {
+  switch (code) {
+    case Code::load:
+    case Code::store:
+    case Code::atomic_add:
+    case Code::load_wide:
+    case Code::store_wide:
+    case Code::load_pack:
+    case Code::store_pack:
+    case Code::store_bits:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string text(const Kernel& kernel) {
   std::string out = fmt::format("kernel of {} threads(", kernel.threads);
   for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
@@ -141,14 +157,6 @@ std::string text(const Kernel& kernel) {
         out += fmt::format(" p{}.{}", instruction.number / 2, instruction.number % 2 == 0 ? "lower" : "upper");
         break;
       case Code::parameter:
-      case Code::load:
-      case Code::store:
-      case Code::atomic_add:
-      case Code::load_wide:
-      case Code::store_wide:
-      case Code::load_pack:
-      case Code::store_pack:
-      case Code::store_bits:
         out += fmt::format(" p{}", instruction.number);
         break;
       case Code::load_shared:
@@ -159,6 +167,7 @@ std::string text(const Kernel& kernel) {
         out += fmt::format(" s{}", instruction.number);
         break;
       default:
+        if (is_at_address(code)) out += fmt::format(" p{}", instruction.number);
         break;
     }
     for (int k = 0; k < operand_count(instruction); ++k)

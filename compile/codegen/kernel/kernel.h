@@ -46,6 +46,8 @@ struct Instruction {
 
 // How many operands an instruction of that code and number takes.
 int operand_count(const Instruction& instruction);
+// Whether its number is a parameter that is an address, of whose elements it reads or writes some.
+bool is_at_address(Code code);
 
 struct Parameter {
   bool is_address = false;

@@ -91,28 +91,12 @@ class ElementKernel {
     std::vector<Offsets> places;
     for (const auto position : positions) {
       all.emplace_back(static_cast<std::size_t>(width), scalars_);
-      places.push_back(walk_.is_linear() ? Offsets(static_cast<std::size_t>(plan_.full_count()), position)
-                                         : values_.offsets_in(walk_, position));
-      read(places.back(), all.back());
+      places.push_back(values_.offsets_at(walk_, position));
+      values_.read_elements(walk_, places.back(), all.back());
     }
     for (std::size_t p = 0; p < positions.size(); ++p) {
-      for (std::size_t j = 0; j < all[p].size(); ++j) {
-        const Value position = j == 0 ? positions[p] : positions[p] + static_cast<std::int64_t>(j);
-        for (const auto& member : plan_.group().members)
-          all[p][j].members[values_.member_index(member)] = values_.compute(member, position, all[p][j]);
-      }
-      for (std::size_t k = 0; k < plan_.writes().size(); ++k)
-        values_.write(k, places[p][static_cast<std::size_t>(plan_.writes()[k].full_index)], all[p]);
-    }
-  }
-
-  void read(const Offsets& offsets, std::vector<KnownValues>& known) {
-    for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
-      if (plan_.reads()[k].kind != GroupOperand::Kind::full) continue;
-      const auto full = static_cast<std::size_t>(plan_.reads()[k].full_index);
-      const bool repeats = walk_.strides[full].back() == 0;
-      const auto values = values_.read(k, offsets[full], repeats ? 1 : static_cast<int>(known.size()));
-      for (std::size_t j = 0; j < known.size(); ++j) known[j].reads[k] = values[repeats ? 0 : j];
+      values_.compute_elements(positions[p], all[p]);
+      values_.write_elements(places[p], all[p]);
     }
   }
 

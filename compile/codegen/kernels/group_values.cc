@@ -121,6 +121,36 @@ void GroupValues::write(std::size_t k, Value offset, std::span<const KnownValues
   writer_.store(writes_[k], offset, values);
 }
 
+// --- elements --------------------------------------------------------------------------------------------------------
+
+Offsets GroupValues::offsets_at(const WalkPlan& walk, Value position) {
+  return walk.is_linear() ? Offsets(static_cast<std::size_t>(plan_.full_count()), position)
+                          : offsets_in(walk, position);
+}
+
+void GroupValues::read_elements(const WalkPlan& walk, const Offsets& offsets, std::vector<KnownValues>& known) {
+  for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
+    if (plan_.reads()[k].kind != GroupOperand::Kind::full) continue;
+    const auto full = static_cast<std::size_t>(plan_.reads()[k].full_index);
+    const bool repeats = walk.strides[full].back() == 0;
+    const auto values = read(k, offsets[full], repeats ? 1 : static_cast<int>(known.size()));
+    for (std::size_t j = 0; j < known.size(); ++j) known[j].reads[k] = values[repeats ? 0 : j];
+  }
+}
+
+void GroupValues::compute_elements(Value position, std::vector<KnownValues>& known) {
+  for (std::size_t j = 0; j < known.size(); ++j) {
+    const Value at = j == 0 ? position : position + static_cast<std::int64_t>(j);
+    for (const auto& member : plan_.group().members)
+      known[j].members[member_index(member)] = compute(member, at, known[j]);
+  }
+}
+
+void GroupValues::write_elements(const Offsets& offsets, std::span<const KnownValues> known) {
+  for (std::size_t k = 0; k < plan_.writes().size(); ++k)
+    write(k, offsets[static_cast<std::size_t>(plan_.writes()[k].full_index)], known);
+}
+
 // --- members ---------------------------------------------------------------------------------------------------------
 
 std::size_t GroupValues::read_index(ir::Ref ref) const {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "compile/codegen/group_plan.h"
@@ -37,6 +38,13 @@ class GroupValues {
   // So many elements side by side, from an offset that is a multiple of that (compile::vector_width).
   std::vector<kernel::Value> read(std::size_t k, kernel::Value offset, int width);
   void write(std::size_t k, kernel::Value offset, std::span<const KnownValues> known);
+
+  // Of groups without rows, whose elements `walk` goes through: the offsets at a position; reads of what every element
+  // has, for elements that lie side by side from there on; all members of these; and writes of the results.
+  Offsets offsets_at(const WalkPlan& walk, kernel::Value position);
+  void read_elements(const WalkPlan& walk, const Offsets& offsets, std::vector<KnownValues>& known);
+  void compute_elements(kernel::Value position, std::vector<KnownValues>& known);
+  void write_elements(const Offsets& offsets, std::span<const KnownValues> known);
 
   // What a member computes, of operands that are known: it is no reduction and no gather. `position` (index type): of
   // the element in the domain.

@@ -32,27 +32,15 @@ void ProductGroup::store(Value position, std::span<const Value> elements) {
 }
 
 void ProductGroup::store_vector(Value position, std::span<const Value> elements) {
-  const auto offsets = walk_.is_linear() ? Offsets(static_cast<std::size_t>(plan_.full_count()), position)
-                                         : values_.offsets_in(walk_, position);
+  const auto offsets = values_.offsets_at(walk_, position);
   std::vector<KnownValues> known(elements.size(), scalars_);
   for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
-    const auto& read = plan_.reads()[k];
-    if (read.kind == GroupOperand::Kind::computed) {
-      for (std::size_t j = 0; j < known.size(); ++j) known[j].reads[k] = elements[j];
-    } else if (read.kind == GroupOperand::Kind::full) {
-      const auto full = static_cast<std::size_t>(read.full_index);
-      const bool repeats = walk_.strides[full].back() == 0;
-      const auto values = values_.read(k, offsets[full], repeats ? 1 : static_cast<int>(known.size()));
-      for (std::size_t j = 0; j < known.size(); ++j) known[j].reads[k] = values[repeats ? 0 : j];
-    }
+    if (plan_.reads()[k].kind != GroupOperand::Kind::computed) continue;
+    for (std::size_t j = 0; j < known.size(); ++j) known[j].reads[k] = elements[j];
   }
-  for (std::size_t j = 0; j < known.size(); ++j) {
-    const Value at = j == 0 ? position : position + static_cast<std::int64_t>(j);
-    for (const auto& member : plan_.group().members)
-      known[j].members[values_.member_index(member)] = values_.compute(member, at, known[j]);
-  }
-  for (std::size_t k = 0; k < plan_.writes().size(); ++k)
-    values_.write(k, offsets[static_cast<std::size_t>(plan_.writes()[k].full_index)], known);
+  values_.read_elements(walk_, offsets, known);
+  values_.compute_elements(position, known);
+  values_.write_elements(offsets, known);
 }
 
 }  // namespace burn::compile::kernels

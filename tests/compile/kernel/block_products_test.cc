@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "ir/op.h"
+#include "tests/compile/kernel/exact_numbers.h"
 #include "tests/compile/kernel/interpreted_device.h"
 #include "tests/compile/kernel/spirv_validator.h"
 #include "tests/ops/samples.h"
@@ -15,22 +16,6 @@ namespace burn::testing {
 namespace {
 
 using ir::DType;
-
-compile::DeviceFacts gpu_of(int multiprocessors) {
-  return {.multiprocessors = multiprocessors,
-          .shared_bytes = 65536,
-          .shared_bytes_per_block = 49152,
-          .subgroup_size = 32,
-          .has_f16_tiles = true,
-          .has_bf16_tiles = true};
-}
-
-// Small whole numbers: their sums are exact in every order.
-reference::Tensor numbers(DType dtype, const ir::Shape& shape) {
-  reference::Tensor tensor({dtype, shape});
-  for (std::size_t i = 0; i < tensor.size(); ++i) tensor.set(i, static_cast<double>((i * 7 + i / 5) % 5) - 2.0);
-  return tensor;
-}
 
 struct Case {
   const char* what;
@@ -43,8 +28,8 @@ void check(const Case& of, DType dtype, bool first_turned, bool second_turned, T
   const auto turned = [&](bool is_turned, std::int64_t rows, std::int64_t columns) {
     return is_turned ? ir::Shape{of.batch, columns, rows} : ir::Shape{of.batch, rows, columns};
   };
-  const std::vector<reference::Tensor> inputs{numbers(dtype, turned(first_turned, of.rows, of.depth)),
-                                              numbers(dtype, turned(second_turned, of.depth, of.columns))};
+  const std::vector<reference::Tensor> inputs{small_numbers(dtype, turned(first_turned, of.rows, of.depth)),
+                                              small_numbers(dtype, turned(second_turned, of.depth, of.columns))};
   ir::ProgramBuilder builder;
   const auto operand = [&](const reference::Tensor& input, bool is_turned) {
     auto value = builder.add_input(input.type);
@@ -56,7 +41,7 @@ void check(const Case& of, DType dtype, bool first_turned, bool second_turned, T
   const auto program = builder.finish({c});
   SCOPED_TRACE(of.what + std::string("\n") + ir::to_string(program));
   try {
-    const auto run = run_interpreted(program, inputs, {}, gpu_of(of.multiprocessors), true, order);
+    const auto run = run_interpreted(program, inputs, {}, gpu_with_tiles(of.multiprocessors), true, order);
     ASSERT_TRUE(run.ok()) << run.status().to_string();
     EXPECT_EQ(run->kernels.size(), of.launches);
     const auto expected = reference::evaluate(program, inputs, {});
@@ -64,7 +49,7 @@ void check(const Case& of, DType dtype, bool first_turned, bool second_turned, T
     for (const auto& kernel : run->kernels) {
       EXPECT_FALSE(kernel->shared.empty() && of.launches == 1) << "no tile of a block";
       if (has_spirv_val()) {
-        EXPECT_EQ(validate(*kernel, gpu_of(of.multiprocessors)), "");
+        EXPECT_EQ(validate(*kernel, gpu_with_tiles(of.multiprocessors)), "");
       }
     }
   } catch (const std::runtime_error& undefined) {
@@ -126,7 +111,7 @@ TEST(BlockProducts, AreExactForOtherTypes) {
 // The names of the tiles that the product may be computed by; all of them give the exact result.
 std::set<std::string> check_alternatives(DType dtype, const ir::Shape& first, const ir::Shape& second, bool is_turned,
                                          int multiprocessors) {
-  const std::vector<reference::Tensor> inputs{numbers(dtype, first), numbers(dtype, second)};
+  const std::vector<reference::Tensor> inputs{small_numbers(dtype, first), small_numbers(dtype, second)};
   ir::ProgramBuilder builder;
   const auto a = builder.add_input(inputs[0].type);
   auto b = builder.add_input(inputs[1].type);
@@ -137,14 +122,14 @@ std::set<std::string> check_alternatives(DType dtype, const ir::Shape& first, co
   std::size_t count = 1;
   for (std::size_t k = 0; k < count; ++k) {
     SCOPED_TRACE("alternative " + std::to_string(k) + " of\n" + ir::to_string(program));
-    const auto run =
-        value_or_throw(run_interpreted(program, inputs, {}, gpu_of(multiprocessors), true, ThreadOrder::shuffled, k));
+    const auto run = value_or_throw(
+        run_interpreted(program, inputs, {}, gpu_with_tiles(multiprocessors), true, ThreadOrder::shuffled, k));
     EXPECT_EQ(run.outputs[0].bits, expected[0].bits);
     count = run.alternatives.size();
     names.insert(run.alternatives.begin(), run.alternatives.end());
     for (const auto& kernel : run.kernels) {
       if (has_spirv_val()) {
-        EXPECT_EQ(validate(*kernel, gpu_of(multiprocessors)), "");
+        EXPECT_EQ(validate(*kernel, gpu_with_tiles(multiprocessors)), "");
       }
     }
   }
@@ -176,7 +161,7 @@ TEST(BlockProducts, AreExactByEveryTileThatMayBeTimed) {
 template <typename Op>
 void check_convolution(const Op& op, const ir::Shape& first, const ir::Shape& second, int multiprocessors,
                        std::size_t most_ways) {
-  const std::vector<reference::Tensor> inputs{numbers(DType::f32, first), numbers(DType::f32, second)};
+  const std::vector<reference::Tensor> inputs{small_numbers(DType::f32, first), small_numbers(DType::f32, second)};
   ir::ProgramBuilder builder;
   const auto a = builder.add_input(inputs[0].type), b = builder.add_input(inputs[1].type);
   const auto program = builder.finish({value_or_throw(builder.add(op, std::vector{a, b}, {"test.cc", 1}))});
@@ -185,14 +170,15 @@ void check_convolution(const Op& op, const ir::Shape& first, const ir::Shape& se
   try {
     // What is taken untimed, and what it may be timed against.
     for (std::size_t way = 0, ways = 1; way < ways; ++way) {
-      const auto run = run_interpreted(program, inputs, {}, gpu_of(multiprocessors), true, ThreadOrder::shuffled, way);
+      const auto run =
+          run_interpreted(program, inputs, {}, gpu_with_tiles(multiprocessors), true, ThreadOrder::shuffled, way);
       ASSERT_TRUE(run.ok()) << run.status().to_string();
       ways = std::min(run->alternatives.size(), most_ways);
       EXPECT_FALSE(run->kernels[0]->shared.empty()) << "no tile of a block";
       EXPECT_EQ(run->outputs[0].bits, expected[0].bits) << "alternative " << way;
       for (const auto& kernel : run->kernels) {
         if (has_spirv_val()) {
-          EXPECT_EQ(validate(*kernel, gpu_of(multiprocessors)), "");
+          EXPECT_EQ(validate(*kernel, gpu_with_tiles(multiprocessors)), "");
         }
       }
     }
@@ -239,7 +225,7 @@ TEST(BlockProducts, AreWhatTheReferenceSays) {
     const auto& sample = all[n];
     SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
     try {
-      const auto run = run_interpreted(sample.program, sample.inputs, sample.bindings, gpu_of(1));
+      const auto run = run_interpreted(sample.program, sample.inputs, sample.bindings, gpu_with_tiles(1));
       ASSERT_TRUE(run.ok()) << run.status().to_string();
       const auto expected = reference::evaluate(sample.program, sample.inputs, sample.bindings);
       for (std::size_t i = 0; i < expected.size(); ++i)

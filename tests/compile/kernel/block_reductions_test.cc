@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "ir/op.h"
+#include "tests/compile/kernel/exact_numbers.h"
 #include "tests/compile/kernel/interpreted_device.h"
 #include "tests/compile/kernel/spirv_validator.h"
 #include "tests/ops/samples.h"
@@ -21,13 +22,6 @@ compile::DeviceFacts gpu_of(int multiprocessors, int subgroup) {
           .shared_bytes = 65536,
           .shared_bytes_per_block = 49152,
           .subgroup_size = subgroup};
-}
-
-// Small whole numbers: their sums are exact in every order.
-reference::Tensor numbers(DType dtype, const ir::Shape& shape) {
-  reference::Tensor tensor({dtype, shape});
-  for (std::size_t i = 0; i < tensor.size(); ++i) tensor.set(i, static_cast<double>((i * 7 + i / 5) % 5) - 2.0);
-  return tensor;
 }
 
 void check(const ir::Program& program, const std::vector<reference::Tensor>& inputs, const compile::DeviceFacts& facts,
@@ -49,7 +43,7 @@ void check(const ir::Program& program, const std::vector<reference::Tensor>& inp
 }
 
 void check_reduction(DType dtype, const ir::Shape& shape, const ir::Dims& axes, bool is_turned, int multiprocessors) {
-  const auto input = numbers(dtype, shape);
+  const auto input = small_numbers(dtype, shape);
   ir::ProgramBuilder builder;
   auto value = builder.add_input(input.type);
   if (is_turned) value = value_or_throw(builder.add(ir::Permute{{1, 0}}, std::vector{value}, {"test.cc", 1}));
@@ -78,7 +72,7 @@ TEST(BlockReductions, OfLinesAreExact) {
 
 // x * the sum of its row, and a row's sum: what is read twice stays in registers.
 void check_rows(DType dtype, std::int64_t rows, std::int64_t size, int subgroup) {
-  const auto input = numbers(dtype, {rows, size});
+  const auto input = small_numbers(dtype, {rows, size});
   ir::ProgramBuilder builder;
   const auto x = builder.add_input(input.type);
   ir::Reduce reduce;
@@ -104,7 +98,7 @@ TEST(BlockRows, AreExact) {
 
 // A view that is the result is copied: elements side by side, each alone, one for all, and with a rest.
 void check_copy(const ir::Op& view, const ir::Shape& shape) {
-  const auto input = numbers(DType::f32, shape);
+  const auto input = small_numbers(DType::f32, shape);
   ir::ProgramBuilder builder;
   const auto x = builder.add_input(input.type);
   check(builder.finish({value_or_throw(builder.add(view, std::vector{x}, {"test.cc", 1}))}), {input}, gpu_of(4, 32),
@@ -123,7 +117,7 @@ TEST(Copies, TakeSeveralElementsWhereTheyLieSideBySide) {
 // What timing on a device may choose: other numbers of blocks, and of accesses that a thread has under way.
 TEST(BlockReductions, AreExactByEverySpreadThatMayBeTimed) {
   for (const auto& [shape, axis] : {std::pair{ir::Shape{1030, 512}, 0}, std::pair{ir::Shape{9, 58300}, 1}}) {
-    const std::vector inputs{numbers(DType::f64, shape)};
+    const std::vector inputs{small_numbers(DType::f64, shape)};
     ir::ProgramBuilder builder;
     const auto x = builder.add_input(inputs[0].type);
     const auto program = builder.finish(

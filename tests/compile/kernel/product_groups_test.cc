@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ir/op.h"
+#include "tests/compile/kernel/exact_numbers.h"
 #include "tests/compile/kernel/interpreted_device.h"
 #include "tests/compile/kernel/spirv_validator.h"
 #include "tests/ops/samples.h"
@@ -15,14 +16,6 @@ using ir::DType;
 using ir::PointwiseFn;
 using ir::Ref;
 
-compile::DeviceFacts gpu_of(int multiprocessors) {
-  return {.multiprocessors = multiprocessors,
-          .shared_bytes = 65536,
-          .shared_bytes_per_block = 49152,
-          .subgroup_size = 32,
-          .has_f16_tiles = true,
-          .has_bf16_tiles = true};
-}
 // A device whose threads do not wait for each other.
 const compile::DeviceFacts kThreadsAlone{.multiprocessors = 4, .has_slow_barriers = true};
 
@@ -34,10 +27,7 @@ struct Sizes {
 class ProductGroups : public ::testing::Test {
  protected:
   Ref input(DType dtype, const ir::Shape& shape) {
-    reference::Tensor tensor({dtype, shape});
-    for (std::size_t i = 0; i < tensor.size(); ++i)
-      tensor.set(i, static_cast<double>((i * 7 + i / 5 + inputs_.size()) % 5) - 2.0);
-    inputs_.push_back(std::move(tensor));
+    inputs_.push_back(small_numbers(dtype, shape, inputs_.size()));
     return builder_.add_input(inputs_.back().type);
   }
   Ref add(const ir::Op& op, std::initializer_list<Ref> operands) {
@@ -91,23 +81,23 @@ constexpr Sizes kLarge{130, 90, 20}, kMiddle{70, 92, 33, 2}, kSmall{40, 33, 17, 
 
 TEST_F(ProductGroups, AreComputedFromTheSumsOfEachTile) {
   for (const auto dtype : {DType::f32, DType::f64, DType::i32}) {
-    check_bias_and_relu(dtype, kMiddle, gpu_of(6), 1);
-    check_bias_and_relu(dtype, kSmall, gpu_of(12), 1);
+    check_bias_and_relu(dtype, kMiddle, gpu_with_tiles(6), 1);
+    check_bias_and_relu(dtype, kSmall, gpu_with_tiles(12), 1);
   }
-  check_bias_and_relu(DType::f32, kLarge, gpu_of(1), 1);
-  check_bias_and_relu(DType::f32, {1, 90, 100}, gpu_of(4), 1);
+  check_bias_and_relu(DType::f32, kLarge, gpu_with_tiles(1), 1);
+  check_bias_and_relu(DType::f32, {1, 90, 100}, gpu_with_tiles(4), 1);
 }
 
 TEST_F(ProductGroups, AreComputedFromMatrixTiles) {
   for (const auto dtype : {DType::f16, DType::bf16}) {
-    check_bias_and_relu(dtype, {136, 120, 72}, gpu_of(1), 1);
-    check_bias_and_relu(dtype, {72, 36, 24, 3}, gpu_of(5), 1);
+    check_bias_and_relu(dtype, {136, 120, 72}, gpu_with_tiles(1), 1);
+    check_bias_and_relu(dtype, {72, 36, 24, 3}, gpu_with_tiles(5), 1);
   }
 }
 
 TEST_F(ProductGroups, AreComputedWherePartsOfTheDepthAreAdded) {
-  check_bias_and_relu(DType::f32, kDeep, gpu_of(8), 2);
-  check_bias_and_relu(DType::bf16, {48, 64, 264}, gpu_of(8), 2);
+  check_bias_and_relu(DType::f32, kDeep, gpu_with_tiles(8), 2);
+  check_bias_and_relu(DType::bf16, {48, 64, 264}, gpu_with_tiles(8), 2);
 }
 
 TEST_F(ProductGroups, AreComputedByThreadsAlone) {
@@ -117,38 +107,38 @@ TEST_F(ProductGroups, AreComputedByThreadsAlone) {
 TEST_F(ProductGroups, ReadTheProductInAnotherShape) {
   const auto y = add(ir::Reshape{{2, 4, 5, 32}}, {product(DType::f32, {40, 32, 17})});
   const auto other = add(ir::Permute{{0, 2, 1, 3}}, {input(DType::f32, {2, 5, 4, 32})});
-  check({add(PointwiseFn::mul, {y, other})}, gpu_of(4), 1);
+  check({add(PointwiseFn::mul, {y, other})}, gpu_with_tiles(4), 1);
 }
 
 TEST_F(ProductGroups, ReadAnOperandThatIsTurned) {
   const Sizes sizes{40, 32, 17};
   const auto turned = add(ir::Permute{{0, 2, 1}}, {input(DType::f32, {1, 32, 40})});
-  check({add(PointwiseFn::sub, {turned, product(DType::f32, sizes)})}, gpu_of(4), 1);
+  check({add(PointwiseFn::sub, {turned, product(DType::f32, sizes)})}, gpu_with_tiles(4), 1);
 }
 
 TEST_F(ProductGroups, MakeOtherTypes) {
   const auto y = product(DType::f32, {40, 32, 17});
   const auto zero = add(ir::Expand{{1, 40, 32}}, {add(ir::Reshape{{1, 1, 1}}, {add(ir::Constant{DType::f32}, {})})});
-  check({add(PointwiseFn::greater, {y, zero})}, gpu_of(4), 1);
+  check({add(PointwiseFn::greater, {y, zero})}, gpu_with_tiles(4), 1);
   const auto z = product(DType::bf16, {40, 48, 24});
-  check({add(ir::Cast{DType::f32}, {z})}, gpu_of(4), 1);
-  check({add(ir::Cast{DType::i64}, {product(DType::f16, {40, 48, 24})})}, gpu_of(4), 1);
+  check({add(ir::Cast{DType::f32}, {z})}, gpu_with_tiles(4), 1);
+  check({add(ir::Cast{DType::i64}, {product(DType::f16, {40, 48, 24})})}, gpu_with_tiles(4), 1);
 }
 
 // The sum is rounded to the product's type before the group reads it.
 TEST_F(ProductGroups, ReadWhatTheProductWouldHaveStored) {
   const auto a = input(DType::bf16, {64, 320}), b = input(DType::bf16, {320, 48});
   const auto squares = add(ir::MatMul{}, {add(PointwiseFn::mul, {a, a}), b});
-  check({add(ir::Cast{DType::f32}, {squares})}, gpu_of(4), 3);
+  check({add(ir::Cast{DType::f32}, {squares})}, gpu_with_tiles(4), 3);
 }
 
 // An output may be written over what the group reads, but not over a factor of the product.
 TEST_F(ProductGroups, LeaveTheFactorsUntilTheyHaveBeenRead) {
   const auto weight = input(DType::f32, {1, 64, 64}), x = input(DType::f32, {1, 64, 64});
-  check({add(PointwiseFn::sub, {weight, add(ir::MatMul{}, {weight, x})})}, gpu_of(4), 1);
+  check({add(PointwiseFn::sub, {weight, add(ir::MatMul{}, {weight, x})})}, gpu_with_tiles(4), 1);
   const auto a = input(DType::f32, {1, 64, 16}), b = input(DType::f32, {1, 16, 64});
   const auto old = input(DType::f32, {1, 64, 64});
-  check({add(PointwiseFn::sub, {old, add(ir::MatMul{}, {a, b})})}, gpu_of(4), 1);
+  check({add(PointwiseFn::sub, {old, add(ir::MatMul{}, {a, b})})}, gpu_with_tiles(4), 1);
 }
 
 TEST_F(ProductGroups, DrawRandomNumbersByTheirPositions) {
@@ -157,12 +147,12 @@ TEST_F(ProductGroups, DrawRandomNumbersByTheirPositions) {
   uniform.dtype = DType::f32;
   uniform.shape = {1, 40, 32};
   const auto drawn = add(uniform, {});
-  check({add(PointwiseFn::add, {y, add(PointwiseFn::mul, {drawn, drawn})})}, gpu_of(4), 1);
+  check({add(PointwiseFn::add, {y, add(PointwiseFn::mul, {drawn, drawn})})}, gpu_with_tiles(4), 1);
 }
 
 TEST_F(ProductGroups, OfProductsThatOthersReadToo) {
   const auto y = product(DType::f32, {40, 32, 17});
-  check({y, add(PointwiseFn::relu, {y})}, gpu_of(4), 2);
+  check({y, add(PointwiseFn::relu, {y})}, gpu_with_tiles(4), 2);
 }
 
 }  // namespace
