@@ -41,7 +41,7 @@ Device::Device(int index, Adapter adapter, VkDevice device, const std::optional<
       copies_(copies),
       buffers_(std::make_unique<DeviceMemory>()),
       groups_(std::make_unique<compile::GroupMemo>()) {
-  // Only on request, also on GPUs: choices were not measured on one yet (adr/066).
+  // Only on request, also on GPUs: of kernels of a few microseconds the fastest alone is not the fastest in a batch.
   if (is_on(Setting::autotune))
     choices_ = std::make_unique<Autotune>(autotune_file("vulkan " + adapter_.name + " " + adapter_.driver));
 }
