@@ -3,6 +3,7 @@
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/executable.h"
 #include "backends/cpu/kernels/library_caches.h"
+#include "backends/cpu/simd/isa.h"
 #include "backends/free_memory.h"
 #include "base/free_memory.h"
 
@@ -61,6 +62,7 @@ class CpuBackend final : public Backend, public KnowsFreeMemory {
 }  // namespace cpu
 
 Result<std::unique_ptr<Backend>> open_cpu_backend(const cpu::Pool::Config& config) {
+  BURN_RETURN_IF_ERROR(cpu::check_level());
   return std::unique_ptr<Backend>(std::make_unique<cpu::CpuBackend>(config));
 }
 

@@ -18,6 +18,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 
+#if BURN_ONLY_LEVEL >= 3
+static_assert(HWY_TARGET == (BURN_ONLY_LEVEL == 4 ? HWY_AVX3 : HWY_AVX2), "Highway compiles for another level");
+#endif
+
 namespace hn = hwy::HWY_NAMESPACE;
 
 using F = hn::ScalableTag<float>;

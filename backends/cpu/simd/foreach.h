@@ -1,4 +1,5 @@
-// Compiles inner loops once per instruction set. In a .cc file, after all its includes:
+// Compiles inner loops once per instruction set; in a build with BURN_CPU_LEVELS=native for one alone. In a .cc file,
+// after all its includes:
 //
 //   #define BURN_ISA_FILE "backends/cpu/isa/some_loops.h"
 //   #include "backends/cpu/simd/foreach.h"
@@ -13,13 +14,15 @@
 
 #include "backends/cpu/simd/isa.h"
 
+#if !BURN_HAS_LEVELS || BURN_ONLY_LEVEL <= 1
 #define BURN_ISA baseline
 #define BURN_ISA_BYTES 16
 #include BURN_ISA_FILE
 #undef BURN_ISA
 #undef BURN_ISA_BYTES
+#endif
 
-#if BURN_HAS_LEVELS
+#if BURN_HAS_LEVELS && (BURN_ONLY_LEVEL == 0 || BURN_ONLY_LEVEL == 3)
 #pragma GCC push_options
 #pragma GCC target("avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe")
 #define BURN_ISA v3
@@ -28,7 +31,9 @@
 #undef BURN_ISA
 #undef BURN_ISA_BYTES
 #pragma GCC pop_options
+#endif
 
+#if BURN_HAS_LEVELS && (BURN_ONLY_LEVEL == 0 || BURN_ONLY_LEVEL == 4)
 // GCC would stay with vectors of 256 bits for a processor it is not told.
 #pragma GCC push_options
 #pragma GCC target( \
