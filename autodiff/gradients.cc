@@ -25,6 +25,12 @@ void Gradients::replace(const client::Value& leaf, client::Value gradient) {
   put(leaf.tape()->serial, std::move(gradient));
 }
 
+void Gradients::put(std::uint64_t serial, client::Value gradient) { by_serial_[serial] = std::move(gradient); }
+
+void Gradients::put(std::uint64_t serial, client::SparseGradient gradient) {
+  sparse_by_serial_[serial] = std::move(gradient);
+}
+
 std::optional<client::SparseGradient> Gradients::remove_sparse(const client::Value& leaf) {
   if (!leaf.is_tracked()) return std::nullopt;
   auto node = sparse_by_serial_.extract(leaf.tape()->serial);

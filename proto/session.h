@@ -162,7 +162,7 @@ class Session {
   virtual void sync(SyncCallback done) = 0;
   // What the session and its device use. Beside the order of the calls: answered at once, whatever waits.
   // Errors: UNIMPLEMENTED of a session that does not know, and of a peer that is too old to.
-  virtual void stats(const StatsCallback& done) { done(unimplemented("this session does not know stats")); }
+  virtual void stats(const StatsCallback& done);
 
   // Groups. These calls are beside the order, too: a session whose run waits for the other members hears them. A call
   // that is made again with the same arguments has no further effect.
@@ -170,25 +170,16 @@ class Session {
   // reach it. A new epoch ends the session's groups of older ones.
   // Errors: INVALID_ARGUMENT for a place that cannot be; FAILED_PRECONDITION for an epoch that is over, or another
   // place in this one; RESOURCE_EXHAUSTED; UNIMPLEMENTED of a session that forms no groups.
-  virtual void prepare_group(const GroupPlace& place, const AddressCallback& done) {
-    (void)place;
-    done(unimplemented("this session forms no groups"));
-  }
+  virtual void prepare_group(const GroupPlace& place, const AddressCallback& done);
   // Connects to the other members; `addresses` by rank, as they were told. Done when all members are connected: from
   // then on runs may have collectives of the group. Asked again, it says whether the group still stands.
   // Errors: those of prepare_group(); FAILED_PRECONDITION without it; UNAVAILABLE for a member that cannot be reached;
   // DEADLINE_EXCEEDED, naming the members that are missing; why the group was aborted meanwhile.
-  // NOLINTNEXTLINE(performance-unnecessary-value-param): what forms groups keeps them
   virtual void open_group(const GroupPlace& place, std::vector<std::string> addresses,
-                          std::chrono::milliseconds deadline, const SyncCallback& done) {
-    (void)place, (void)addresses, (void)deadline;
-    done(unimplemented("this session forms no groups"));
-  }
+                          std::chrono::milliseconds deadline, const SyncCallback& done);
   // Ends the group: what waits in one of its collectives fails for this reason at once, and so do later ones. Nothing
   // is done where the session has no such group of that epoch.
-  virtual void abort_group(std::uint32_t group, std::uint64_t epoch, const Status& why) {
-    (void)group, (void)epoch, (void)why;
-  }
+  virtual void abort_group(std::uint32_t group, std::uint64_t epoch, const Status& why);
 
   // Calls between the two belong together and may be passed on together. Thread-safe; bursts may overlap. See Burst.
   virtual void begin_burst() {}

@@ -23,26 +23,21 @@ class CaptureState {
  public:
   // `device`: where the step is to run, for arguments that can bring their tensors there first; null: they are there
   // already.
-  explicit CaptureState(std::shared_ptr<DeviceState> device = nullptr) : device_(std::move(device)) {}
+  explicit CaptureState(std::shared_ptr<DeviceState> device = nullptr);
   const std::shared_ptr<DeviceState>& device() const { return device_; }
 
-  void value(Value& value) { values_.push_back(&value); }
-  void host(CaptureHost& host) { hosts_.push_back(&host); }
+  void value(Value& value);
+  void host(CaptureHost& host);
   // Something that must be the same for a recording to fit: a count, a name.
-  void word(std::uint64_t word) { words_.push_back(word); }
+  void word(std::uint64_t word);
   // Whatever a word is the address of.
-  void keep(std::shared_ptr<const void> object) { kept_.push_back(std::move(object)); }
+  void keep(std::shared_ptr<const void> object);
 
   template <typename... Ts>
   void fields(Ts&... fields) {
     (field(fields), ...);
   }
-  void clear() {
-    values_.clear();
-    hosts_.clear();
-    words_.clear();
-    kept_.clear();
-  }
+  void clear();
 
   const std::vector<Value*>& values() const { return values_; }
   const std::vector<CaptureHost*>& hosts() const { return hosts_; }

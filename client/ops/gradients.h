@@ -32,8 +32,8 @@ class Gradients {
   std::optional<client::SparseGradient> remove_sparse(const client::Value& leaf);
   std::size_t size() const { return by_serial_.size() + sparse_by_serial_.size(); }
 
-  void put(std::uint64_t serial, client::Value gradient) { by_serial_[serial] = std::move(gradient); }
-  void put(std::uint64_t serial, client::SparseGradient gradient) { sparse_by_serial_[serial] = std::move(gradient); }
+  void put(std::uint64_t serial, client::Value gradient);
+  void put(std::uint64_t serial, client::SparseGradient gradient);
 
  private:
   std::unordered_map<std::uint64_t, client::Value> by_serial_;

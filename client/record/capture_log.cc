@@ -7,6 +7,9 @@
 
 namespace burn::client {
 
+CaptureLog::CaptureLog(const std::vector<Scalar>& numbers, const std::vector<CaptureHost*>& hosts)
+    : numbers_(numbers), hosts_(hosts) {}
+
 CaptureLog* CaptureLog::active() { return thread_recorders().capture; }
 
 std::int64_t CaptureLog::number_of(const Scalar& value) const {

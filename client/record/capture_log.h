@@ -45,8 +45,7 @@ class CaptureLog {
   };
 
   // `numbers`: of the call; `hosts`: among its arguments. Both outlive the log.
-  CaptureLog(const std::vector<Scalar>& numbers, const std::vector<CaptureHost*>& hosts)
-      : numbers_(numbers), hosts_(hosts) {}
+  CaptureLog(const std::vector<Scalar>& numbers, const std::vector<CaptureHost*>& hosts);
 
   // That of the captured step which this thread is recording, or null.
   static CaptureLog* active();

@@ -92,6 +92,10 @@ TensorData TensorData::from_bytes(SharedBytes bytes, ir::Shape shape, ir::DType 
   return data;
 }
 
+TensorData TensorData::from_bytes_vec(std::vector<std::byte> bytes, ir::Shape shape, ir::DType dtype) {
+  return from_bytes(SharedBytes::own(std::move(bytes)), shape, dtype);
+}
+
 TensorData TensorData::from_host(proto::HostTensor tensor) {
   return from_bytes(std::move(tensor.bytes), tensor.type.shape, tensor.type.dtype);
 }

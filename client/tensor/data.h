@@ -54,9 +54,7 @@ class TensorData {
   // Shares `bytes`; copies them only when they are not aligned for `dtype`.
   // Errors: a size other than the shape's; a bool that is neither 0 nor 1.
   static TensorData from_bytes(SharedBytes bytes, ir::Shape shape, ir::DType dtype);
-  static TensorData from_bytes_vec(std::vector<std::byte> bytes, ir::Shape shape, ir::DType dtype) {
-    return from_bytes(SharedBytes::own(std::move(bytes)), shape, dtype);
-  }
+  static TensorData from_bytes_vec(std::vector<std::byte> bytes, ir::Shape shape, ir::DType dtype);
   static TensorData from_host(proto::HostTensor tensor);
 
   static TensorData zeros(ir::Shape shape, ir::DType dtype = ir::DType::f32);

@@ -2,6 +2,7 @@
 // and for the kernels of GPUs (NVRTC reads this file: ir/semantics/device.h).
 #pragma once
 
+#include "ir/semantics/device.h"
 #include "ir/semantics/interpolate_mode.h"
 
 namespace burn::ir {

@@ -1,4 +1,6 @@
 // Systems of equations, and matrices that have no factors or no solution.
+#include <cmath>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -1,5 +1,6 @@
 #include "ir/semantics/prelude.h"
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 

@@ -1,6 +1,7 @@
 // Activations against their formulas in double precision, at far points and where pieces meet; their gradients.
 #include "nn/activation/activation.h"
 
+#include <cmath>
 #include <limits>
 
 #include "tests/nn/nn_test.h"

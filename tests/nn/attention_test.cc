@@ -1,4 +1,6 @@
 // Attention, its masks, and the layers of a transformer.
+#include <cmath>
+
 #include "tests/nn/nn_test.h"
 
 namespace burn {

@@ -1,6 +1,8 @@
 // Batch normalisation: what it computes in training and out of it, and how its statistics move.
 #include "nn/norm/batch_norm.h"
 
+#include <cmath>
+
 #include "tests/nn/nn_test.h"
 
 namespace burn {

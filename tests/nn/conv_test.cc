@@ -1,6 +1,8 @@
 // Convolutions and transposed convolutions.
 #include "nn/conv/conv.h"
 
+#include <cmath>
+
 #include "tests/nn/nn_test.h"
 
 namespace burn {

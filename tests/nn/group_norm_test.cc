@@ -1,4 +1,6 @@
 // Normalisation by groups, by channel, and by the root of the mean square.
+#include <cmath>
+
 #include "tests/nn/nn_test.h"
 
 namespace burn {

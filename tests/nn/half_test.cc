@@ -1,5 +1,7 @@
 // Layers and losses over 16-bit floats: their sums, squares and counts are held in f32, results and gradients are
 // rounded once.
+#include <cmath>
+
 #include "tests/nn/nn_test.h"
 
 namespace burn {

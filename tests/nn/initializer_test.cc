@@ -2,6 +2,7 @@
 #include "nn/module/initializer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "tests/nn/nn_test.h"

@@ -1,4 +1,5 @@
 // Losses: values, gradients, options and what is refused.
+#include <cmath>
 #include <limits>
 
 #include "tests/nn/nn_test.h"

@@ -1,4 +1,5 @@
 // Losses of predictions beside targets: values by hand, gradients by differences, edges, and what is refused.
+#include <cmath>
 #include <limits>
 
 #include "tests/nn/nn_test.h"

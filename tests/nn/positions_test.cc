@@ -1,4 +1,6 @@
 // Encodings of positions, distances, noise, and activations as options.
+#include <cmath>
+
 #include "tests/nn/nn_test.h"
 
 namespace burn {

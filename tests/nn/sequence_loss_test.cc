@@ -1,4 +1,6 @@
 // Losses over alignments, against sums over all paths.
+#include <cmath>
+
 #include "nn/functional.h"
 #include "tests/nn/nn_test.h"
 

@@ -1,4 +1,6 @@
 // Optimizers of tables with sparse gradients: against a reference in doubles, and against dense gradients.
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -15,6 +15,18 @@ struct ModuleSchedulerRecord {
 
 }  // namespace
 
+ModuleLearningRate& ModuleLearningRate::with_group(ParamGroup group, Scalar rate) {
+  groups_.emplace_back(std::move(group), rate);
+  return *this;
+}
+
+std::size_t ModuleLearningRate::group_of_param(ParamId id, std::string_view path) const {
+  for (std::size_t i = groups_.size(); i > 0; --i) {
+    if (groups_[i - 1].first.matches(id, path)) return i;
+  }
+  return 0;
+}
+
 ModuleLrScheduler& ModuleLrScheduler::with_group(ParamGroup group, Scheduler scheduler) {
   groups_.emplace_back(std::move(group), std::move(scheduler));
   return *this;

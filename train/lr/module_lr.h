@@ -26,20 +26,12 @@ class ModuleLearningRate {
   ModuleLearningRate(T base) : base_(base) {}  // NOLINT: implicit on purpose
 
   // Another rate for the parameters of a group, in place of what groups before it said.
-  ModuleLearningRate& with_group(ParamGroup group, Scalar rate) {
-    groups_.emplace_back(std::move(group), rate);
-    return *this;
-  }
+  ModuleLearningRate& with_group(ParamGroup group, Scalar rate);
   Scalar base() const { return base_; }
   bool has_groups() const { return !groups_.empty(); }
   std::size_t group_count() const { return groups_.size(); }
   // The last group that a parameter is in, counted from 1; 0: it is in none, and has the base's rate.
-  std::size_t group_of_param(ParamId id, std::string_view path) const {
-    for (std::size_t i = groups_.size(); i > 0; --i) {
-      if (groups_[i - 1].first.matches(id, path)) return i;
-    }
-    return 0;
-  }
+  std::size_t group_of_param(ParamId id, std::string_view path) const;
   Scalar rate_of_group(std::size_t group) const { return group == 0 ? base_ : groups_[group - 1].second; }
   Scalar lr_from_param(ParamId id, std::string_view path) const { return rate_of_group(group_of_param(id, path)); }
 

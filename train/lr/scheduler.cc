@@ -16,6 +16,8 @@ struct SchedulerRecord {
 
 }  // namespace
 
+Scheduler::Scheduler(double rate) : Scheduler(Constant{.rate = rate}) { (void)at(0); }
+
 double Scheduler::at(std::int64_t step) const {
   const double rate = held_->at(step);
   if (!(rate >= 0 && std::isfinite(rate)))

@@ -27,7 +27,7 @@ concept ToldSchedule = Schedule<T> &&
 class Scheduler {
  public:
   // Errors (thrown), as of the rates below: one that is negative, infinite or NaN.
-  Scheduler(double rate) : Scheduler(Constant{.rate = rate}) { (void)at(0); }  // NOLINT: implicit on purpose
+  Scheduler(double rate);  // NOLINT: implicit on purpose
   template <Schedule S>
     requires(!std::same_as<S, Scheduler>)
   Scheduler(S schedule) {  // NOLINT: implicit on purpose

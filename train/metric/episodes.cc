@@ -9,6 +9,8 @@ void MeanOfNumbers::add_number(double number) {
   add_counts(counts);
 }
 
+std::vector<Need> MeanOfNumbers::needs() const { return {{needed_}}; }
+
 Measured MeanOfNumbers::record(const StepOutput& output) const { return Measured{{*output.find(needed_)}}; }
 
 void MeanOfNumbers::take(const MeasuredBatch& batch) {

@@ -15,7 +15,7 @@ class MeanOfNumbers : public CountedMetric {
   void add_number(double number);
   void take(const MeasuredBatch& batch) override;
   Measured record(const StepOutput& output) const override;
-  std::vector<Need> needs() const override { return {{needed_}}; }
+  std::vector<Need> needs() const override;
   double value() const override { return counts().empty() ? ratio(0, 0) : ratio(counts()[0], counts()[1]); }
   void load_state(std::span<const double> state) override;
 

@@ -25,6 +25,8 @@ std::string Metric::format(double value) const { return train::events::format_va
 
 Measured VectorMetric::record(const StepOutput& output) const { return measure(output).cast(DType::f32); }
 
+std::vector<Need> Loss::needs() const { return {{"loss"}}; }
+
 Measured MeanMetric::record(const StepOutput& output) const {
   const auto mean = measure(output);
   if (mean.dim(0) != 1) {

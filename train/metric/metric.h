@@ -113,7 +113,7 @@ class Loss : public MeanMetric {
   std::string name() const override { return "Loss"; }
   std::string label() const override { return "loss"; }
   bool higher_is_better() const override { return false; }
-  std::vector<Need> needs() const override { return {{"loss"}}; }
+  std::vector<Need> needs() const override;
   Tensor<1> measure(const StepOutput& output) const override { return Tensor<1>{output.loss}; }
 };
 

@@ -59,6 +59,24 @@ const client::Value& get(const StepOutput& output, const Need& need) {
 
 namespace burn::train {
 
+const client::Value* StepOutput::find(std::string_view name) const {
+  const auto given = [](const client::Value& value) { return value.has_value() ? &value : nullptr; };
+  if (name == "loss") return given(loss);
+  if (name == "output") return given(output);
+  if (name == "targets") return given(targets);
+  for (const auto& [other, value] : others) {
+    if (other == name) return given(value);
+  }
+  return nullptr;
+}
+
+StepOutput StepOutput::inner() const {
+  const auto off = [](const client::Value& value) { return value.has_value() ? value.inner() : value; };
+  StepOutput result{off(loss), off(output), off(targets), items};
+  for (const auto& [name, value] : others) result.others.emplace_back(name, off(value));
+  return result;
+}
+
 const client::Value& StepOutput::at(std::string_view name) const {
   return metric::get(*this, {.name = std::string{name}});
 }

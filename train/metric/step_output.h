@@ -30,16 +30,7 @@ struct StepOutput {
   }
 
   // The tensor of that name; null where the step gives none.
-  const client::Value* find(std::string_view name) const {
-    const auto given = [](const client::Value& value) { return value.has_value() ? &value : nullptr; };
-    if (name == "loss") return given(loss);
-    if (name == "output") return given(output);
-    if (name == "targets") return given(targets);
-    for (const auto& [other, value] : others) {
-      if (other == name) return given(value);
-    }
-    return nullptr;
-  }
+  const client::Value* find(std::string_view name) const;
 
   const client::Value& at(std::string_view name) const;  // errors: INVALID_ARGUMENT where the step gives none
 
@@ -60,12 +51,7 @@ struct StepOutput {
   }
 
   // Off the tape.
-  StepOutput inner() const {
-    const auto off = [](const client::Value& value) { return value.has_value() ? value.inner() : value; };
-    StepOutput result{off(loss), off(output), off(targets), items};
-    for (const auto& [name, value] : others) result.others.emplace_back(name, off(value));
-    return result;
-  }
+  StepOutput inner() const;
 };
 
 }  // namespace burn::train

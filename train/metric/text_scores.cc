@@ -67,6 +67,8 @@ void Perplexity::load_state(std::span<const double> state) {
   CountedMetric::load_state(state);
 }
 
+std::vector<Need> SequenceMetric::needs() const { return {{"targets", NeededKind::integer, {2}}}; }
+
 Measured SequenceMetric::record(const StepOutput& output) const {
   const auto answered = answered_tokens(output);
   if (answered.dim(0) != output.targets.dim(0)) {

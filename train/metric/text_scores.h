@@ -40,7 +40,7 @@ class Perplexity : public CountedMetric {
 // [batch, time], of any length. They are read, two or three f32 for each, and compared on the host.
 class SequenceMetric : public CountedMetric {
  public:
-  std::vector<Need> needs() const override { return {{"targets", NeededKind::integer, {2}}}; }
+  std::vector<Need> needs() const override;
   Measured record(const StepOutput& output) const override;  // answered, expected
   void take(const MeasuredBatch& batch) override;
   void load_state(std::span<const double> state) override;

@@ -40,11 +40,7 @@ class TensorOptimizer {
   virtual std::string_view name() const = 0;                          // "adam": says in a record whose state it is
   virtual std::span<const std::string_view> state_names() const = 0;  // of the tensors it keeps
   // Those of a parameter of this shape: all of state_names(), of the parameter's shape, if nothing else is said.
-  virtual std::vector<StateTensor> state_tensors(const ir::Shape& param) const {
-    std::vector<StateTensor> tensors;
-    for (const auto name : state_names()) tensors.push_back({name, param});
-    return tensors;
-  }
+  virtual std::vector<StateTensor> state_tensors(const ir::Shape& param) const;
 
   // The numbers that update() uses in a parameter's `step`-th step, which counts from 1.
   virtual std::vector<double> numbers(double lr, std::int64_t step) const = 0;

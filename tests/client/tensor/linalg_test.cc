@@ -1,6 +1,8 @@
 // Norms and small linear algebra on the CPU backend.
 #include "client/tensor/linalg.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
