@@ -8,14 +8,13 @@
 
 #include <array>
 #include <iosfwd>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "client/ops/gradients.h"
 #include "client/ops/sampling.h"
 #include "client/tensor/axis_methods.h"
 #include "client/tensor/element_methods.h"
+#include "client/tensor/gradient_methods.h"
 #include "client/tensor/index_methods.h"
 #include "client/tensor/operators.h"
 #include "client/tensor/read_methods.h"
@@ -25,13 +24,14 @@
 namespace burn {
 
 // The methods are in the bases, by what they do: element_methods.h, operators.h, shape_methods.h, index_methods.h,
-// axis_methods.h, read_methods.h. docs/api.md lists them all.
+// axis_methods.h, gradient_methods.h, read_methods.h. docs/api.md lists them all.
 template <int D, Kind K = Float>
 class Tensor : public detail::ElementMethods<D, K>,
                public detail::Operators<D, K>,
                public detail::ShapeMethods<D, K>,
                public detail::IndexMethods<D, K>,
                public detail::AxisMethods<D, K>,
+               public detail::GradientMethods<D, K>,
                public detail::ReadMethods<D, K> {
   static_assert(D >= 1 && D <= ir::kMaxRank);
   using Fn = ir::PointwiseFn;
@@ -245,61 +245,6 @@ class Tensor : public detail::ElementMethods<D, K>,
     return Tensor{client::grid_sample_2d(value_, grid.value(), options, at(where, "grid_sample_2d"))};
   }
 
-  // --- gradients: on a device.autodiff() -----------------------------------------------------------------------------
-  Tensor require_grad(Loc where = Loc::current()) const
-    requires std::same_as<K, Float>
-  {
-    return Tensor{client::require_grad(held("require_grad", where))};
-  }
-  // A new leaf, or an untracked tensor.
-  Tensor set_require_grad(bool requires_grad, Loc where = Loc::current()) const
-    requires std::same_as<K, Float>
-  {
-    const auto& x = held("set_require_grad", where);
-    return Tensor{requires_grad ? client::require_grad(x) : x.detach()};
-  }
-  Tensor no_grad(Loc where = Loc::current()) const { return Tensor{held("no_grad", where).detach()}; }
-  bool is_require_grad() const { return value_.is_tracked() && client::is_leaf(value_); }
-  Tensor detach(Loc where = Loc::current()) const { return Tensor{held("detach", where).detach()}; }
-  Tensor inner(Loc where = Loc::current()) const { return Tensor{held("inner", where).inner()}; }
-  static Tensor from_inner(const Tensor& x, Loc where = Loc::current()) {
-    return Tensor{x.held("from_inner", where).from_inner()};
-  }
-  // Gradients of this one number with respect to the leaves that it depends on. Errors (thrown): more than one element,
-  // unless their gradient is given; no leaf.
-  Gradients backward(const BackwardOptions& options = {}, Loc where = Loc::current()) const
-    requires std::same_as<K, Float>
-  {
-    return client::backward(held("backward", where), options, at(where, "backward"));
-  }
-  // The same of sum(this * gradient).
-  Gradients backward(const Tensor& gradient, const BackwardOptions& options = {}, Loc where = Loc::current()) const
-    requires std::same_as<K, Float>
-  {
-    return client::backward(held("backward", where), gradient.held("backward: the gradient", where), options,
-                            at(where, "backward"));
-  }
-  // What backward passes that come by this tensor, or begin at it, do for memory (autodiff/checkpointing.h). Says so of
-  // its copies, too. Errors: no gradient flows through it.
-  Tensor with_gradient_checkpointing_strategy(GradientCheckpointingStrategy strategy, Loc where = Loc::current()) const
-    requires std::same_as<K, Float>
-  {
-    client::set_checkpointing(held("with_gradient_checkpointing_strategy", where), strategy,
-                              at(where, "with_gradient_checkpointing_strategy"));
-    return *this;
-  }
-  // The gradient of this leaf, on the inner device.
-  std::optional<Tensor> grad(const Gradients& gradients, Loc where = Loc::current()) const {
-    return wrap(gradients.get(held("grad", where)));
-  }
-  std::optional<Tensor> grad_remove(Gradients& gradients, Loc where = Loc::current()) const {
-    return wrap(gradients.remove(held("grad_remove", where)));
-  }
-  // Puts another in its place.
-  void grad_replace(Gradients& gradients, const Tensor& gradient, Loc where = Loc::current()) const {
-    gradients.replace(held("grad_replace", where), gradient.held("grad_replace: the gradient", where).inner());
-  }
-
  private:
   const client::Value& held(const char* what, const Loc& where) const {
     client::fail_if_empty(value_, what, at(where));
@@ -327,9 +272,6 @@ class Tensor : public detail::ElementMethods<D, K>,
   Tensor filled_like(const char* what, int value, const Loc& where) const {
     const auto& like = held(what, where);
     return Tensor{client::filled(client::place_of(like), like.shape(), value, like.dtype(), at(where, what))};
-  }
-  static std::optional<Tensor> wrap(const std::optional<client::Value>& value) {
-    return value ? std::optional<Tensor>{Tensor{*value}} : std::nullopt;
   }
 
   client::Value value_;
