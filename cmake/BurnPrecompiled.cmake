@@ -17,8 +17,9 @@ option(BURN_PRECOMPILE "Precompile the headers that most files include" ${precom
 if(BURN_PRECOMPILE)
   add_compile_options(-pthread)
   if(BURN_CCACHE AND BURN_CCACHE IN_LIST CMAKE_CXX_COMPILER_LAUNCHER)
-    # Without these it caches no file that has a precompiled header.
-    list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros)
+    # Without this sloppiness it caches no file that has a precompiled header. Without checksums it reads the whole header for
+    # each file: 0.3 to 0.5 s.
+    list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=true)
   endif()
 endif()
 
@@ -39,6 +40,8 @@ function(burn_precompiled name)
     target_compile_options(precompiled_${name} PRIVATE -fPIE)
   endif()
   target_precompile_headers(precompiled_${name} PRIVATE ${arg_HEADERS})
+  set_target_properties(precompiled_${name} PROPERTIES
+    CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/checksum-precompiled-header;${CMAKE_CXX_COMPILER_LAUNCHER}")
 endfunction()
 
 function(burn_use_precompiled target name)
