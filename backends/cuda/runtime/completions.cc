@@ -8,7 +8,6 @@
 #include <sys/prctl.h>
 
 #include "base/machine.h"
-#include "base/thread.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -50,30 +49,19 @@ class SpareCore {
 }  // namespace
 
 Completions::Completions(CUcontext context, CUstream stream, std::shared_ptr<Events> events)
-    : context_(context),
-      stream_(stream),
+    : stream_(stream),
       events_(std::move(events)),
-      thread_(start_thread("burn-device", [this] { work(); })) {}
-
-Completions::~Completions() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_ending_ = true;
-  }
-  changed_.notify_one();
-  thread_.join();
-}
-
-void Completions::add(Item item) {
-  bool is_first = false;
-  if (item.is_awaited) ++awaited_;
-  {
-    const std::lock_guard lock(mutex_);
-    is_first = items_.empty();
-    items_.push_back(std::move(item));
-  }
-  if (is_first) changed_.notify_one();  // with items in the queue it is awake already
-}
+      thread_(
+          "burn-device",
+          [this](const Point& point) {
+            auto status = wait(point.event);
+            if (point.is_awaited) --awaited_;
+            return status;
+          },
+          [context] {
+            driver().cuCtxSetCurrent(context);
+            ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds: a nap of 10 us would else take 60
+          }) {}
 
 // What is short is waited for in a loop, as waking a thread takes longer (and its core 50 us, on virtual machines), and
 // so is what a thread waits for, as long as that is worth while and cores are to spare; else it is looked at after naps
@@ -98,24 +86,6 @@ Status Completions::wait(const Result<Event>& event) const {
     } else {
       std::this_thread::sleep_for(std::clamp(waited / 256, kShortestNap, kLongestNap));
     }
-  }
-}
-
-void Completions::work() {
-  driver().cuCtxSetCurrent(context_);
-  ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds: a nap of 10 us would else take 60
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [&] { return !items_.empty() || is_ending_; });
-    if (items_.empty()) return;
-    auto item = std::move(items_.front());
-    items_.pop_front();
-    lock.unlock();
-    item.body(wait(item.event));
-    item.body = nullptr;  // what it keeps is freed without the lock
-    item.event = Event();
-    if (item.is_awaited) --awaited_;
-    lock.lock();
   }
 }
 

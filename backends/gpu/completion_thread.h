@@ -1,0 +1,78 @@
+// Functions that are called on the host once a device has come so far.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/status.h"
+#include "base/thread.h"
+
+namespace burn::backends {
+
+// A thread that waits for points of a device's work in the order in which they were added, and calls a function after
+// each, once. add() is for one thread at a time.
+template <typename Point>
+class CompletionThread {
+ public:
+  using Body = std::function<void(const Status& device)>;  // the failure of the device itself, if it has one
+  // Returns when the device has reached a point, with the device's failure if it has one. Called on the thread.
+  using Wait = std::function<Status(const Point&)>;
+
+  // `name`: of the thread, 15 characters at most. `prepare`: called on the thread before all else.
+  CompletionThread(const char* name, Wait wait, std::function<void()> prepare = {})
+      : wait_(std::move(wait)), thread_(start_thread(name, [this, prepare = std::move(prepare)] {
+          if (prepare) prepare();
+          work();
+        })) {}
+  CompletionThread(const CompletionThread&) = delete;
+  CompletionThread& operator=(const CompletionThread&) = delete;
+  // Returns after the last function.
+  ~CompletionThread() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_ending_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+
+  void add(Point point, Body body) {
+    bool is_first = false;
+    {
+      const std::lock_guard lock(mutex_);
+      is_first = items_.empty();
+      items_.emplace_back(std::move(point), std::move(body));
+    }
+    if (is_first) changed_.notify_one();  // with items in the queue the thread is awake
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [&] { return !items_.empty() || is_ending_; });
+      if (items_.empty()) return;
+      std::optional item = std::move(items_.front());
+      items_.pop_front();
+      lock.unlock();
+      const auto& [point, body] = *item;
+      body(wait_(point));
+      item.reset();  // what it keeps is freed without the lock
+      lock.lock();
+    }
+  }
+
+  const Wait wait_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::pair<Point, Body>> items_;
+  bool is_ending_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace burn::backends
