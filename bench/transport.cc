@@ -89,6 +89,7 @@ std::vector<double> op_stream_uncached(const Context& c) {
   static std::uint64_t serial = std::random_device{}();
   auto seconds = repeat(c, [&] {
     std::vector<std::future<TensorData>> results;
+    results.reserve(kPrograms);
     for (int i = 0; i < kPrograms; ++i) results.push_back(new_chain(x, y, serial++ << 20).to_data_async());
     for (auto& result : results) (void)result.get();
   });

@@ -67,8 +67,8 @@ TEST_F(VulkanBatches, RunsBehindTwoOthersAreHandedInTogether) {
 ir::Program guarded_sum() {
   ir::ProgramBuilder builder;
   const auto f32 = ir::TensorType{ir::DType::f32, {3}};
-  const auto add = [&](ir::Op op, std::vector<ir::Ref> operands) {
-    return value_or_throw(builder.add(std::move(op), operands, {"model.cc", 7}));
+  const auto add = [&](const ir::Op& op, std::vector<ir::Ref> operands) {
+    return value_or_throw(builder.add(op, operands, {"model.cc", 7}));
   };
   const auto p = builder.add_input(f32), x = builder.add_input(f32), i = builder.add_input({ir::DType::i64, {1}});
   const auto picked = add(ir::Expand{{3}}, {add(ir::Gather{0}, {x, i})});

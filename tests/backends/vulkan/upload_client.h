@@ -46,9 +46,9 @@ class UploadClient {
     const auto bytes = device_.download(sum, sizeof found);
     if (!bytes.ok()) return ::testing::AssertionFailure() << bytes.status().message();
     std::memcpy(found.data(), bytes->data(), sizeof found);
-    const auto expected = static_cast<float>(count_ / kRows * number);
+    const auto expected = count_ / kRows * number;
     for (const auto value : found) {
-      if (value != expected) return ::testing::AssertionFailure() << value << " is not " << expected;
+      if (value != static_cast<float>(expected)) return ::testing::AssertionFailure() << value << " is not " << expected;
     }
     return ::testing::AssertionSuccess();
   }
