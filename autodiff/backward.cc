@@ -228,8 +228,8 @@ class BackwardPass {
     auto gradients = step_back(node, arrived, create_graph_, checkpoints_ ? &*checkpoints_ : nullptr, waits);
     for (Value& g : arrived) g = {};
     for (std::size_t i = 0; i < gradients.size(); ++i) {
-      if (!gradients[i]) continue;
-      add_to(pending_[table_.result_of(node.operands[i])], *std::move(gradients[i]), node.site);
+      auto& gradient = gradients[i];
+      if (gradient) add_to(pending_[table_.result_of(node.operands[i])], *std::move(gradient), node.site);
     }
   }
 

@@ -55,7 +55,8 @@ OperandGradients rule(const ir::Pointwise& op, const TapedOp& step) {
   }
   // A rank-0 operand stood for every element: its gradient is their sum.
   for (std::size_t i = 0; i < result.size(); ++i) {
-    if (result[i]) result[i] = client::sum_to(*result[i], step.x[i].shape(), step.site);
+    auto& gradient = result[i];
+    if (gradient) gradient = client::sum_to(*gradient, step.x[i].shape(), step.site);
   }
   return result;
 }

@@ -224,13 +224,13 @@ OperandGradients rule(const ir::Eigh&, const TapedOp& s) {
 }
 
 OperandGradients rule(const ir::Solve& op, const TapedOp& s) {
-  const Value to_b = client::apply(op, t(s.x[0]), s.g, s.site);
+  Value to_b = client::apply(op, t(s.x[0]), s.g, s.site);
   return two(
       s, [&] { return -mm(to_b, t(s.y)); }, [&] { return to_b; });
 }
 
 OperandGradients rule(const ir::SolveTriangular& op, const TapedOp& s) {
-  const Value to_b = client::apply(ir::SolveTriangular{!op.lower, op.unit}, t(s.x[0]), s.g, s.site);
+  Value to_b = client::apply(ir::SolveTriangular{!op.lower, op.unit}, t(s.x[0]), s.g, s.site);
   return two(
       s,
       [&] {
