@@ -266,6 +266,7 @@ Value cartesian_grid(const Place& place, const ir::Shape& shape, const Site& sit
   const int rank = shape.rank();
   if (rank == ir::kMaxRank) fail("cartesian_grid: " + ir::to_string(shape) + " has the largest rank already", site);
   std::vector<Value> axes;
+  axes.reserve(static_cast<std::size_t>(rank));
   for (int i = 0; i < rank; ++i) axes.push_back(expand(line(place, rank, i, shape[i], site), shape, site));
   return stack(axes, rank, site);
 }

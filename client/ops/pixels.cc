@@ -11,7 +11,10 @@ Value PixelLine::from_grid(const Value& g) const {
 
 Value PixelLine::inside(const Value& at) const {
   const auto last = static_cast<double>(size - 1);
-  if (padding == Padding::zeros) return min(max(select(at == at, at, -2.0), -2.0), last + 2);
+  if (padding == Padding::zeros) {
+    const Value is_number = at == at;  // NOLINT(misc-redundant-expression): false for NaN
+    return min(max(select(is_number, at, -2.0), -2.0), last + 2);
+  }
   return min(max(padding == Padding::reflection ? reflected(at) : at, 0.0), last);
 }
 

@@ -169,7 +169,7 @@ Value deform_conv2d(const Value& x, const Value& offset, const Value& weight, co
     if (mask) read = read * reshape(cast(*mask, dtype, site), {m, 1, taps * windows}, site);
     const Value inputs = reshape(read, {n, groups, c / groups * taps, windows}, site);
     const Value filters = reshape(cast(weight, dtype, site), {1, groups, c_out / groups, c / groups * taps}, site);
-    const Value y = reshape(matmul(filters, inputs, site), {n, c_out, rows, columns}, site);
+    Value y = reshape(matmul(filters, inputs, site), {n, c_out, rows, columns}, site);
     if (!bias) return y;
     return pointwise(Fn::add, y, reshape(cast(*bias, y.dtype(), site), {1, c_out, 1, 1}, site), site);
   });

@@ -42,6 +42,14 @@ Value coordinate(const Value& places, const ir::Shape& shape, int i, const Site&
   return i == 0 ? along : pointwise(Fn::remainder, along, number(shape[i]), site);
 }
 
+// The same along every dim.
+std::vector<Value> coordinates(const Value& places, const ir::Shape& shape, const Site& site) {
+  std::vector<Value> coordinates;
+  coordinates.reserve(static_cast<std::size_t>(shape.rank()));
+  for (int i = 0; i < shape.rank(); ++i) coordinates.push_back(coordinate(places, shape, i, site));
+  return coordinates;
+}
+
 Value nothing(const Found& found, const Value& like, const ir::Shape& shape) {
   return filled(place_of(like), shape, 0, like.dtype(), found.site);
 }
@@ -73,17 +81,14 @@ Value argwhere(Found found) {
   const int rank = found.shape.rank();
   if (!found.count.valid()) return nothing(found, found.order, {0, rank});
   const auto [count, places] = wait_for(found);
-  std::vector<Value> columns;
-  for (int i = 0; i < rank; ++i) columns.push_back(coordinate(places, found.shape, i, found.site));
-  return first(stack(columns, 1, found.site), count, found.site);
+  return first(stack(coordinates(places, found.shape, found.site), 1, found.site), count, found.site);
 }
 
 std::vector<Value> nonzero(Found found) {
   const int rank = found.shape.rank();
   if (!found.count.valid()) return std::vector(static_cast<std::size_t>(rank), nothing(found, found.order, {0}));
   const auto [count, places] = wait_for(found);
-  std::vector<Value> columns;
-  for (int i = 0; i < rank; ++i) columns.push_back(coordinate(places, found.shape, i, found.site));
+  auto columns = coordinates(places, found.shape, found.site);
   for (auto& column : columns) column = first(column, count, found.site);
   return columns;
 }
@@ -125,7 +130,7 @@ Value nms(const Value& boxes, const Value& scores, const vision::NmsOptions& opt
   const Value mask = expand(reshape(counts, {boxes.dim(0), 1}, site), candidates.shape(), site);
   const Value none = scalar(place_of(candidates), 0, candidates.dtype(), site);
   const Value kept = apply(ir::Nms{options.iou_threshold}, select(mask, candidates, none, site), site);
-  const Value best = mask_select(order, find(pointwise(Fn::bool_and, kept, counts, site), "nms", site));
+  Value best = mask_select(order, find(pointwise(Fn::bool_and, kept, counts, site), "nms", site));
   if (options.max_output_boxes == 0) return best;
   return narrow(best, 0, 0, std::min(options.max_output_boxes, best.dim(0)), site);
 }
