@@ -48,7 +48,8 @@ class UploadClient {
     std::memcpy(found.data(), bytes->data(), sizeof found);
     const auto expected = count_ / kRows * number;
     for (const auto value : found) {
-      if (value != static_cast<float>(expected)) return ::testing::AssertionFailure() << value << " is not " << expected;
+      if (value != static_cast<float>(expected))
+        return ::testing::AssertionFailure() << value << " is not " << expected;
     }
     return ::testing::AssertionSuccess();
   }
