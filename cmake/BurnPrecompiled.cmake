@@ -14,12 +14,14 @@ else()
 endif()
 option(BURN_PRECOMPILE "Precompile the headers that most files include" ${precompile_by_default})
 
+set(BURN_PRECOMPILED_LAUNCHER) # what compiles the precompiled headers themselves
 if(BURN_PRECOMPILE)
   add_compile_options(-pthread)
   if(BURN_CCACHE AND BURN_CCACHE IN_LIST CMAKE_CXX_COMPILER_LAUNCHER)
     # Without this sloppiness it caches no file that has a precompiled header. Without checksums it reads the whole header for
     # each file: 0.3 to 0.5 s.
     list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=true)
+    set(BURN_PRECOMPILED_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/checksum-precompiled-header" ${CMAKE_CXX_COMPILER_LAUNCHER})
   endif()
 endif()
 
@@ -40,8 +42,9 @@ function(burn_precompiled name)
     target_compile_options(precompiled_${name} PRIVATE -fPIE)
   endif()
   target_precompile_headers(precompiled_${name} PRIVATE ${arg_HEADERS})
-  set_target_properties(precompiled_${name} PROPERTIES
-    CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/checksum-precompiled-header;${CMAKE_CXX_COMPILER_LAUNCHER}")
+  if(BURN_PRECOMPILED_LAUNCHER)
+    set_target_properties(precompiled_${name} PROPERTIES CXX_COMPILER_LAUNCHER "${BURN_PRECOMPILED_LAUNCHER}")
+  endif()
 endfunction()
 
 function(burn_use_precompiled target name)
