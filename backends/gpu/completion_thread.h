@@ -15,7 +15,7 @@
 namespace burn::backends {
 
 // A thread that waits for points of a device's work in the order in which they were added, and calls a function after
-// each, once. add() is for one thread at a time.
+// each, once. add() may be called by any thread.
 template <typename Point>
 class CompletionThread {
  public:

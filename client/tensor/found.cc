@@ -42,12 +42,12 @@ Value coordinate(const Value& places, const ir::Shape& shape, int i, const Site&
   return i == 0 ? along : pointwise(Fn::remainder, along, number(shape[i]), site);
 }
 
-// The same along every dim.
+// The coordinates along each dim, in order.
 std::vector<Value> coordinates(const Value& places, const ir::Shape& shape, const Site& site) {
-  std::vector<Value> coordinates;
-  coordinates.reserve(static_cast<std::size_t>(shape.rank()));
-  for (int i = 0; i < shape.rank(); ++i) coordinates.push_back(coordinate(places, shape, i, site));
-  return coordinates;
+  std::vector<Value> columns;
+  columns.reserve(static_cast<std::size_t>(shape.rank()));
+  for (int i = 0; i < shape.rank(); ++i) columns.push_back(coordinate(places, shape, i, site));
+  return columns;
 }
 
 Value nothing(const Found& found, const Value& like, const ir::Shape& shape) {

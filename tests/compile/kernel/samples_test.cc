@@ -107,9 +107,8 @@ TEST_P(KernelSamples, AreWhatTheReferenceSaysWithoutSomeTypes) {
   check(std::max<std::size_t>(samples(GetParam()).size() / kSome, 1), facts_without_types);
 }
 
+// These two take a minute for all ops: run them (--gtest_also_run_disabled_tests) where kernels were changed.
 TEST_P(KernelSamples, DISABLED_AllOfThemAreWhatTheReferenceSaysWithoutSomeTypes) { check(1, facts_without_types); }
-
-// Takes a minute for all ops: run it where kernels were changed.
 TEST_P(KernelSamples, DISABLED_AllOfThemAreWhatTheReferenceSays) { check(1); }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, KernelSamples, ::testing::ValuesIn(op_names()),
