@@ -1,5 +1,6 @@
 // A loader of Vulkan that passes calls on to the system's, and fails those that it is told to (faults.h).
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "tests/backends/vulkan/faulty_loader/faults.h"
@@ -24,6 +25,7 @@ PFN_vkGetInstanceProcAddr real_loader() {
 
 VkInstance instance = VK_NULL_HANDLE;  // the only one
 VkDevice device = VK_NULL_HANDLE;      // opened last
+std::mutex submissions_mutex;          // held for each submission to the driver
 
 // The system's function of that name.
 #define REAL(name) reinterpret_cast<PFN_vk##name>(real_loader()(instance, "vk" #name))
@@ -135,15 +137,32 @@ VkResult create_semaphore(VkDevice of, const VkSemaphoreCreateInfo* info, const 
   return result;
 }
 
+// The error of a device that is lost. What is in use on such a device may be destroyed, but the driver beneath still
+// works on what it was given: that is waited for. Caller must hold `submissions_mutex`.
+VkResult wait_and_be_lost() {
+  OF_DEVICE(DeviceWaitIdle)(device);
+  return VK_ERROR_DEVICE_LOST;
+}
+
+VkResult lost() {
+  const std::lock_guard lock(submissions_mutex);
+  return wait_and_be_lost();
+}
+
+VkResult submit_all_to_driver(VkQueue queue, std::uint32_t count, const VkSubmitInfo* infos, VkFence fence) {
+  const std::lock_guard lock(submissions_mutex);
+  return faults.is_lost ? wait_and_be_lost() : OF_DEVICE(QueueSubmit)(queue, count, infos, fence);
+}
+
 VkResult submit_to_driver(VkQueue queue, const VkSubmitInfo& info) {
-  return OF_DEVICE(QueueSubmit)(queue, 1, &info, VK_NULL_HANDLE);
+  return submit_all_to_driver(queue, 1, &info, VK_NULL_HANDLE);
 }
 
 // --- calls that fail -------------------------------------------------------------------------------------------------
 
 VkResult allocate_memory(VkDevice of, const VkMemoryAllocateInfo* info, const VkAllocationCallbacks* allocator,
                          VkDeviceMemory* made) {
-  if (faults.is_lost) return VK_ERROR_DEVICE_LOST;
+  if (faults.is_lost) return lost();
   return fails(faults.allocations) ? VK_ERROR_OUT_OF_DEVICE_MEMORY
                                    : OF_DEVICE(AllocateMemory)(of, info, allocator, made);
 }
@@ -161,13 +180,13 @@ VkResult begin_commands(VkCommandBuffer commands, const VkCommandBufferBeginInfo
 
 VkResult submit(VkQueue queue, std::uint32_t count, const VkSubmitInfo* infos, VkFence fence) {
   if (fails(faults.submissions)) faults.is_lost = true;
-  if (faults.is_lost) return VK_ERROR_DEVICE_LOST;
+  if (faults.is_lost) return lost();
   return faults.has_copy_queue ? queues.submit(queue, count, infos, submit_to_driver)
-                               : OF_DEVICE(QueueSubmit)(queue, count, infos, fence);
+                               : submit_all_to_driver(queue, count, infos, fence);
 }
 
 VkResult get_counter(VkDevice of, VkSemaphore semaphore, std::uint64_t* value) {
-  if (faults.is_lost || queues.release(submit_to_driver) != VK_SUCCESS) return VK_ERROR_DEVICE_LOST;
+  if (faults.is_lost || queues.release(submit_to_driver) != VK_SUCCESS) return lost();
   const auto result = OF_DEVICE(GetSemaphoreCounterValue)(of, semaphore, value);
   if (faults.is_stuck) *value = 0;
   return result;
@@ -175,7 +194,7 @@ VkResult get_counter(VkDevice of, VkSemaphore semaphore, std::uint64_t* value) {
 
 VkResult wait_semaphores(VkDevice of, const VkSemaphoreWaitInfo* info, std::uint64_t timeout) {
   constexpr std::uint64_t kMillisecond = 1'000'000;
-  if (faults.is_lost || queues.release(submit_to_driver) != VK_SUCCESS) return VK_ERROR_DEVICE_LOST;
+  if (faults.is_lost || queues.release(submit_to_driver) != VK_SUCCESS) return lost();
   const bool is_short = faults.is_stuck || faults.has_copy_queue;
   const auto result = OF_DEVICE(WaitSemaphores)(of, info, is_short ? kMillisecond : timeout);
   return faults.is_stuck ? VK_TIMEOUT : result;
