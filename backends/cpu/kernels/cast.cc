@@ -1,6 +1,7 @@
 #include "backends/cpu/kernels/cast.h"
 
 #include <bit>
+#include <concepts>
 #include <limits>
 #include <type_traits>
 

@@ -157,7 +157,7 @@ void scan_columns(const Lines& lines, std::int64_t first_line, std::int64_t colu
 }
 
 template <typename Op, typename T>
-void scan(const Lines& lines, const T* x, T* y) {
+void scan_as(const Lines& lines, const T* x, T* y) {
   if (lines.inner == 1) return scan_lines<Op>(lines, x, y);
   parallel_for(lines.count(), kGrain / lines.size + 1, [&](std::int64_t begin, std::int64_t end) {
     while (begin < end) {
@@ -166,6 +166,12 @@ void scan(const Lines& lines, const T* x, T* y) {
       begin += columns;
     }
   });
+}
+
+template <typename Op, typename T>
+void scan(const Lines& lines, const T* x, T* y) {
+  using Bits = same_bits_t<Op, T>;
+  scan_as<Op>(lines, reinterpret_cast<const Bits*>(x), reinterpret_cast<Bits*>(y));
 }
 
 template <typename T>

@@ -152,7 +152,7 @@ Result<Kernel> prepare(const ir::Scatter& op, const Signature&) {
       UncheckedIndex unchecked(x.shape().back());
       ir::dispatch(held, [&]<typename T>() {
         with_combination(fn, [&]<typename Op>() {
-          scatter_rows<Op, typename StoredAs<T>::type>(x, operands[1], values, unchecked, y);
+          scatter_rows<Op, same_bits_t<Op, typename StoredAs<T>::type>>(x, operands[1], values, unchecked, y);
         });
       });
       if (unchecked.has_failed()) return checked_index(run, operands[1], x.shape().back()).status();
@@ -162,8 +162,8 @@ Result<Kernel> prepare(const ir::Scatter& op, const Signature&) {
     BURN_TRY(Array y, writable(run, operands[0]));
     const auto layout = make_layout(y, index, values, axis);
     ir::dispatch(held, [&]<typename T>() {
-      using Stored = typename StoredAs<T>::type;
       with_combination(fn, [&]<typename Op>() {
+        using Stored = same_bits_t<Op, typename StoredAs<T>::type>;
         scatter<Op>(layout, index.as<std::int64_t>(), values.as<Stored>(), y.as<Stored>());
       });
     });

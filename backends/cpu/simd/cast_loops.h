@@ -35,9 +35,24 @@ void cast_run(std::int64_t n, void* result, const void* source, std::int64_t str
   }
 }
 
-CastLoop find_cast(ir::DType from, ir::DType to) {
+template <typename T>
+concept Integer = std::integral<T> && !std::same_as<T, bool>;
+
+// Between integers: what is cut off or added in front depends on the sign of the source alone, and where nothing is
+// added on none. So fewer loops are compiled.
+template <typename From, typename To>
+CastLoop cast_loop_for() {
+  if constexpr (Integer<From> && Integer<To>) {
+    using Bits = std::conditional_t<(sizeof(To) > sizeof(From)), From, std::make_unsigned_t<From>>;
+    return &cast_run<Bits, std::make_unsigned_t<To>>;
+  } else {
+    return &cast_run<From, To>;
+  }
+}
+
+inline CastLoop find_cast(ir::DType from, ir::DType to) {
   return ir::dispatch(from, [to]<typename From>() {
-    return ir::dispatch(to, []<typename To>() -> CastLoop { return &cast_run<From, To>; });
+    return ir::dispatch(to, []<typename To>() -> CastLoop { return cast_loop_for<From, To>(); });
   });
 }
 

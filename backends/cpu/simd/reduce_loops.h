@@ -129,7 +129,16 @@ ReduceLoops loops_for() {
           .rows = &reduce_rows<Op, T, R>};
 }
 
-ReduceLoops find_loops(ir::ReduceFn fn, ir::DType dtype, ir::DType result) {
+// Sums and products in the type of the elements.
+template <typename Op, typename T>
+ReduceLoops wrapping_loops_for() {
+  if constexpr (std::is_same_v<T, bool>)
+    return {};  // there are none of bools (ir::shape_rules)
+  else
+    return loops_for<Op, same_bits_t<Op, T>>();
+}
+
+inline ReduceLoops find_loops(ir::ReduceFn fn, ir::DType dtype, ir::DType result) {
   return ir::dispatch(dtype, [&]<typename T>() -> ReduceLoops {
     if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(std::int64_t)) {
       if (result != dtype)
@@ -137,9 +146,9 @@ ReduceLoops find_loops(ir::ReduceFn fn, ir::DType dtype, ir::DType result) {
     }
     switch (fn) {
       case ir::ReduceFn::sum:
-        return loops_for<Sum, T>();
+        return wrapping_loops_for<Sum, T>();
       case ir::ReduceFn::prod:
-        return loops_for<Prod, T>();
+        return wrapping_loops_for<Prod, T>();
       case ir::ReduceFn::max:
         return loops_for<Max, T>();
       case ir::ReduceFn::min:
