@@ -59,4 +59,4 @@ set(BURN_COMMON_HEADERS <algorithm> <atomic> <chrono> <condition_variable> <func
   <sstream> <string> <thread> <unordered_map> <vector>)
 burn_precompiled(program HEADERS ${BURN_COMMON_HEADERS} <ir/program.h>)
 burn_precompiled(module HEADERS ${BURN_COMMON_HEADERS} <nn/module/module.h>)
-burn_precompiled(application PROGRAMS HEADERS ${BURN_COMMON_HEADERS} <train/train.h>)
+burn_precompiled(application PROGRAMS HEADERS ${BURN_COMMON_HEADERS} <nn/nn.h> <train/train.h>)
