@@ -36,6 +36,7 @@ std::vector<double> record_op_nn(const Context& c) {
   constexpr int kLayers = 50;
   const Device device = Device::new_session("null").autodiff();
   std::vector<nn::Linear> layers;
+  layers.reserve(kLayers);
   for (int i = 0; i < kLayers; ++i) layers.push_back(nn::LinearConfig{.d_input = 32, .d_output = 32}.init(device));
   const auto x = Tensor<2>::zeros({32, 32}, device) + 0;
   device.sync();

@@ -85,6 +85,7 @@ class Group {
                                   [&promise = opened[rank]](Status status) { promise.set_value(std::move(status)); });
     }
     std::vector<Status> all;
+    all.reserve(opened.size());
     for (auto& promise : opened) all.push_back(promise.get_future().get());
     for (const auto& status : all) check(status);
   }

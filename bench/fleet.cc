@@ -73,7 +73,7 @@ std::vector<double> routed_step(const Context& c, bool is_split) {
     const auto after = members_of(c.device.url());
     std::fprintf(stderr, "facts: %zu workers, loss %.5f after %lld steps, %.1f kB of loopback a step", workers,
                  static_cast<double>(step().template into_scalar<float>()),
-                 static_cast<long long>(steps + kCounted + 1), moved / kCounted / 1e3);
+                 static_cast<long long>(steps) + kCounted + 1, moved / kCounted / 1e3);
     for (std::size_t k = 0; k < before.size() && k < after.size(); ++k) {
       std::fprintf(stderr, "; worker %zu: %.2f runs a step, %.0f MiB in use, %.0f MiB at most", k,
                    static_cast<double>(after[k].device.runs - before[k].device.runs) / kCounted,
@@ -105,6 +105,7 @@ std::vector<double> ddp_step(const Context& c) {
     texts.push_back(Tensor<2, Int>::from_data(gpt2_tokens(kPieces, kGpt2.context + 1), ad));
   }
   std::vector<nn::ModuleWalk> walks;
+  walks.reserve(replicas.size());
   for (auto& replica : replicas) walks.push_back(replica.walk());
   optim::ModuleOptimizer optimizer = gpt2_optimizer().init();
   const auto learning = train::ddp(devices)->start(walks, optimizer);

@@ -145,6 +145,7 @@ class Walk {
     const auto& node = program_.nodes[static_cast<std::size_t>(step.node)];
     auto operands = take_operands(position);
     std::vector<Held> results;
+    results.reserve(step.results.size());
     for (const auto ref : step.results) results.push_back(result_of(node, ref, operands));
     take(work_space(node));
     in_use_ -= work_space(node);

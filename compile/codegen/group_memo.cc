@@ -199,6 +199,7 @@ void emit_again(Emitter& emit, const GroupPlan& plan, const WrittenGroup& writte
       continue;
     }
     std::vector<Address> into;
+    into.reserve(launch.written.size());
     for (const auto k : launch.written) into.push_back(operand(plan, k).view.address);
     emit.launch(std::get<std::shared_ptr<const BlockKernel>>(launch.kernel), launch.grid.blocks, std::move(arguments),
                 std::move(into));

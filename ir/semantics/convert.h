@@ -10,6 +10,7 @@ namespace burn::ir {
 template <typename To, typename From>
 BURN_ALWAYS_INLINE constexpr To saturate(From x) {
   constexpr From kLowest = static_cast<From>(std::numeric_limits<To>::min());
+  // NOLINTNEXTLINE(bugprone-integer-division): half of the maximum and one is exact
   constexpr From kBeyond = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;  // exact, unlike the maximum
   if (x >= kBeyond) return std::numeric_limits<To>::max();
   if (x <= kLowest) return std::numeric_limits<To>::min();

@@ -75,6 +75,7 @@ T pow(T a, T b) {
     if constexpr (std::is_signed_v<T>) {
       if (b < 0) return a == 1 ? 1 : (a == -1 ? static_cast<T>(b % 2 == 0 ? 1 : -1) : 0);
     }
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign is kept, as modulo 2^n it has to be
     std::uint64_t result = 1, base = static_cast<std::uint64_t>(a);  // wraps, where narrow types would promote to int
     for (; b != 0; b = static_cast<T>(b / 2)) {
       if (b % 2 != 0) result *= base;

@@ -16,9 +16,9 @@ PositionWiseFeedForward PositionWiseFeedForwardConfig::init(const Device& device
     if (d_ff % 2 != 0) detail::reject(kName, "d_ff is " + std::to_string(d_ff) + ", must be even for glu");
     width = d_ff / 2;
   } else if (chosen.kind == "swi_glu") {
-    if (chosen.d_input.value_or(d_ff) != d_ff) {
-      detail::reject(kName, "the activation takes " + std::to_string(*chosen.d_input) + " features, d_ff is " +
-                                std::to_string(d_ff));
+    if (const auto d_input = chosen.d_input.value_or(d_ff); d_input != d_ff) {
+      detail::reject(kName,
+                     "the activation takes " + std::to_string(d_input) + " features, d_ff is " + std::to_string(d_ff));
     }
     chosen.d_input = d_ff;
     width = *(chosen.d_output = chosen.d_output.value_or(d_ff));

@@ -25,7 +25,7 @@ Embedding EmbeddingConfig::init(const Device& device) const {
 
 client::Value Embedding::apply(const client::Value& indices, const client::Site& site) const {
   client::fail_if_empty(indices, "embedding", site);
-  const client::Value found = detail::embedding(detail::held(weight, "Embedding: weight", site), indices, sparse, site);
+  client::Value found = detail::embedding(detail::held(weight, "Embedding: weight", site), indices, sparse, site);
   if (!padding_index || !found.is_tracked()) return found;
   const client::Value padding = client::constant(client::place_of(indices), *padding_index, indices.dtype(), site);
   const client::Value is_padding = client::pointwise(ir::PointwiseFn::equal, indices, padding, site);

@@ -33,6 +33,7 @@ detail::Padding padding_of(const Layer& layer, const Value& x) {
 // The padding as a part of the tensor: the pooling ops pad both ends alike.
 Value pad(const Value& x, const detail::Padding& padding, double number, const Site& site) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pads;
+  pads.reserve(static_cast<std::size_t>(padding.begin.rank()));
   for (int i = 0; i < padding.begin.rank(); ++i) pads.emplace_back(padding.begin[i], padding.end[i]);
   return client::pad(x, pads, number, site);
 }
@@ -63,7 +64,7 @@ Value avg_pool(const Layer& layer, const Value& x, int rank, const Site& site) {
   if (padding.is_symmetric()) return client::avg_pool(x, op, site);
   op.padding = ir::Dims::filled(op.kernel.rank(), 0);
   op.count_include_pad = true;
-  const auto pooled = client::avg_pool(pad(x, padding, 0, site), op, site);
+  auto pooled = client::avg_pool(pad(x, padding, 0, site), op, site);
   if (layer.count_include_pad) return pooled;
   // The mean over the whole window, divided by the part of it that lies inside the input.
   const auto inside = client::filled(client::place_of(x), x.shape(), 1, x.dtype(), site);

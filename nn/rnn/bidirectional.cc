@@ -44,6 +44,7 @@ std::vector<Value> joined_states(const std::vector<std::vector<Value>>& states, 
   std::vector<Value> joined;
   for (std::size_t k = 0; k < states.front().size(); ++k) {
     std::vector<Value> of_layers;
+    of_layers.reserve(states.size());
     for (const auto& state : states) of_layers.push_back(state[k]);
     joined.push_back(client::concat(of_layers, 0, site));
   }

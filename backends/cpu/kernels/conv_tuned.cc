@@ -67,6 +67,7 @@ class TunedConv final : public ConvPrimitive {
     int chosen = chosen_.load(std::memory_order_relaxed);
     if (chosen < 0) {
       std::vector<std::string_view> names;
+      names.reserve(ways_.size());
       for (const auto& way : ways_) names.push_back(way.name);
       chosen = is_worth_timing(problem_) ? autotune().choose(key_of(problem_), names, with) : 0;
       chosen_.store(chosen, std::memory_order_relaxed);

@@ -19,6 +19,7 @@ bool choose_openblas_kernels() {
   constexpr const char* kSetting = "OPENBLAS_CORETYPE";
   constexpr std::string_view kWithoutAvx[] = {"Unknown", "Generic", "Katmai", "Coppermine", "Northwood", "Prescott",
                                               "Banias",  "Core2",   "Penryn", "Dunnington", "Nehalem",   "Atom"};
+  // NOLINTBEGIN(concurrency-mt-unsafe): called while the program's variables are initialised, before there are threads
   if (!gotoblas_dynamic_init || !gotoblas_dynamic_quit || std::getenv(kSetting)) return false;
   __builtin_cpu_init();
   const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -31,6 +32,7 @@ bool choose_openblas_kernels() {
   gotoblas_dynamic_quit();
   gotoblas_dynamic_init();
   ::unsetenv(kSetting);
+  // NOLINTEND(concurrency-mt-unsafe)
   return true;
 #else
   return false;

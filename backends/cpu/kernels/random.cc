@@ -43,7 +43,7 @@ void random_blocks(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, T* 
 // Numbers [begin, begin + n) of a stream that starts at block `first`.
 template <typename T>
 void numbers(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t begin, std::int64_t n, T* out) {
-  constexpr std::int64_t kSize = 4 * kBlocks;
+  constexpr std::int64_t kSize = std::int64_t{4} * kBlocks;
   while (n > 0) {
     const auto skipped = begin % 4;
     const auto block = first + static_cast<std::uint64_t>(begin / 4);
@@ -65,7 +65,7 @@ void numbers(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int6
 // The same, on several threads.
 template <typename T>
 void fill(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t begin, std::int64_t n, T* out) {
-  constexpr std::int64_t kSize = 4 * kBlocks;
+  constexpr std::int64_t kSize = std::int64_t{4} * kBlocks;
   parallel_for((n + kSize - 1) / kSize, kGrain / kSize / 4, [&](std::int64_t from, std::int64_t to) {
     numbers(fn, seed, first, begin + from * kSize, std::min(to * kSize, n) - from * kSize, out + from * kSize);
   });

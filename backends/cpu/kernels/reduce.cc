@@ -116,7 +116,7 @@ class Reduction {
   // Columns that one thread combines at once, if it can be: of each row it reads that stretch and nothing else, and a
   // line or two of every row come at a quarter of the speed of half a row.
   static std::int64_t column_grain(std::int64_t columns) {
-    return std::clamp<std::int64_t>(columns / (2 * thread_count()), 64, 256);
+    return std::clamp<std::int64_t>(columns / (std::int64_t{2} * thread_count()), 64, 256);
   }
 
   // Calls body(first, last, totals) for parts of the outputs [begin, end), and stores the totals.

@@ -122,7 +122,7 @@ struct Butterfly<8> {
     Complex<D> x[4], y[4];
     Butterfly<4>::run(d, even, x);
     Butterfly<4>::run(d, odd, y);
-    for (int k = 0; k < 4; ++k) {
+    for (std::ptrdiff_t k = 0; k < 4; ++k) {
       b[2 * k] = x[k];
       b[2 * k + 1] = y[k];
     }

@@ -148,7 +148,7 @@ template <typename Op, int kLanes, typename T>
     for (int l = 0; l < kLanes; ++l) {
       const auto v = load_block<T>(x + i + l);
       lanes[l] = extreme<Op>(v, lanes[l]);
-      nan[l] |= v != v ? Flag{-1} : Flag{0};
+      nan[l] |= v != v ? Flag{-1} : Flag{0};  // NOLINT(misc-redundant-expression): NaN alone differs from itself
     }
   }
   Flag any = 0;

@@ -11,7 +11,7 @@ using burn::cuda::ArgShape;
 using burn::cuda::kThreads;
 
 constexpr std::int64_t kManyBlocks = 512;
-constexpr std::int64_t kPerPart = kThreads * 16;  // elements at least that a part of a line has
+constexpr std::int64_t kPerPart = std::int64_t{kThreads} * 16;  // elements at least that a part of a line has
 
 KernelSource source_of(ir::ArgFn fn, ir::DType dtype) {
   return {

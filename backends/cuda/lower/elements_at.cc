@@ -14,7 +14,7 @@ using burn::cuda::GatherShape;
 using burn::cuda::kThreads;
 using burn::cuda::ScatterShape;
 
-constexpr std::int64_t kManyLines = 16 * 1024;  // enough for a thread each
+constexpr std::int64_t kManyLines = std::int64_t{16} * 1024;  // enough for a thread each
 
 Grid grid_for(std::int64_t threads) { return {.blocks = divide_up(threads, kThreads), .threads = kThreads}; }
 

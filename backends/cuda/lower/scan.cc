@@ -12,7 +12,7 @@ using burn::cuda::kThreads;
 using burn::cuda::ScanShape;
 
 constexpr std::int64_t kManyBlocks = 512;
-constexpr std::int64_t kLeastPart = 16 * 1024;  // elements; a part costs two more launches
+constexpr std::int64_t kLeastPart = std::int64_t{16} * 1024;  // elements; a part costs two more launches
 
 struct Scanning {
   ir::ReduceFn fn = ir::ReduceFn::sum;
@@ -92,7 +92,7 @@ Status lower(Emitter& emit, const ir::Scan& op, const NodeInPlan& at) {
   // same in types whose running type is no wider.
   const bool in_order = op.fn == ir::ReduceFn::prod && ir::is_floating(x.dtype) && !s.widens();
   const bool side_by_side = !lines.empty() && shape.to_step != 1;
-  if ((side_by_side && shape.lines >= 16 * kThreads) || shape.size <= 32 || in_order) {
+  if ((side_by_side && shape.lines >= std::int64_t{16} * kThreads) || shape.size <= 32 || in_order) {
     emit.launch(columns_source(s), {.blocks = divide_up(shape.lines, kThreads), .threads = kThreads},
                 {x, y, walk_of(lines), shape});
     return {};

@@ -54,7 +54,7 @@ Status SideStream::enqueue(const Lanes& lanes, CUstream stream,
       is_behind = false;
     }
     BURN_TRY(auto* const done, event(aside + 1));
-    const auto status = enqueue_one(i, side_);
+    auto status = enqueue_one(i, side_);
     number[i] = ++aside;
     BURN_RETURN_IF_ERROR(record(done, side_));
     return status;

@@ -172,6 +172,7 @@ Status lower(Emitter& emit, const ir::Interpolate& op, const NodeInPlan& at) {
   const Value position = arguments.position();
   writer.when(position < arguments.number(y.num_elements()), [&] {
     std::vector<Value> sizes;
+    sizes.reserve(lines.size());
     for (const auto& line : lines) sizes.push_back(line.output());
     const auto place = place_of(position, channels, sizes, strides);
     std::vector<std::vector<Tap>> taps;
@@ -195,6 +196,7 @@ Status lower(Emitter& emit, const ir::InterpolateGrad& op, const NodeInPlan& at)
   const Value position = arguments.position();
   writer.when(position < arguments.number(x.num_elements()), [&] {
     std::vector<Value> sizes;
+    sizes.reserve(lines.size());
     for (const auto& line : lines) sizes.push_back(line.input());
     const auto place = place_of(position, channels, sizes, strides);
     const auto sum = writer.variable(writer.constant(type, 0.0));
