@@ -81,7 +81,7 @@ class DataLoader {
   // process. Empty at the beginning, and always of a data set. Errors, of the next loop: INVALID_ARGUMENT for a text
   // that is no position.
   const std::string& position() const { return *position_.text; }
-  DataLoader& position(std::string next) {
+  DataLoader& position(std::string next) {  // NOLINT(performance-unnecessary-value-param): it is moved from
     *position_.text = std::move(next);
     return *this;
   }

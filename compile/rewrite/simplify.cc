@@ -123,6 +123,7 @@ class Simplifier {
   }
 
   // --- writing: there is a result_ ---
+  // NOLINTBEGIN(bugprone-unchecked-optional-access)
 
   ir::Ref moved(ir::Ref ref) const { return ref.is_input() ? ref : now_[static_cast<std::size_t>(ref.index())]; }
   ir::Ref next_value() const { return ir::Ref::value(static_cast<std::int32_t>(result_->values.size())); }
@@ -181,6 +182,7 @@ class Simplifier {
       result_->outputs.push_back(append(node, begin));
     }
   }
+  // NOLINTEND(bugprone-unchecked-optional-access)
 
   const ir::Program& program_;
   const bool merge_equal_;

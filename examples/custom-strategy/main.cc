@@ -57,9 +57,12 @@ struct Options {
 
 void run(const Options& options) {
   std::vector<Device> devices;
+  devices.reserve(options.devices.size());
   for (const auto& url : options.devices) devices.push_back(Device::new_session(url));
+  constexpr int kPoints = 1000;
   std::vector<Point> points;
-  for (int i = 0; i < 1000; ++i) points.push_back({static_cast<float>(i) / 500 - 1});
+  points.reserve(kPoints);
+  for (int i = 0; i < kPoints; ++i) points.push_back({static_cast<float>(i) / 500 - 1});
   auto builder = data::DataLoaderBuilder(Batcher{devices.front()}).batch_size(50);
   const auto valid = builder.build(data::InMemDataset<Point>(points));
   const auto loader = builder.shuffle(1).build(data::InMemDataset<Point>(points));

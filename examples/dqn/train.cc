@@ -148,6 +148,7 @@ Trained train(const Options& options, std::ostream& out) {
   for (std::int64_t step = 0; step < options.steps; step += options.environments) {
     const double explored = exploration(options, step);
     std::vector<State> states;
+    states.reserve(carts.size());
     for (const auto& cart : carts) states.push_back(cart.state());
     const auto best = best_actions(net.valid(), states, device.inner());
     for (std::size_t i = 0; i < carts.size(); ++i) {
@@ -173,6 +174,7 @@ double play(const QNet& net, const Device& device, std::int64_t episodes, std::u
   double steps = 0;
   while (std::ranges::count(is_over, true) < episodes) {
     std::vector<State> states;
+    states.reserve(carts.size());
     for (const auto& cart : carts) states.push_back(cart.state());
     const auto actions = best_actions(best, states, device.inner());
     for (std::size_t i = 0; i < carts.size(); ++i) {
