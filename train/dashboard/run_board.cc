@@ -38,7 +38,8 @@ void add_history(const std::filesystem::path& folder, const events::Start& start
   const auto path = folder / "events";
   if (events::run_of(path) != start.run) return;
   events::EventFileReader reader{path};
-  while (const auto event = reader.next()) state.add(*event);
+  while (const auto event = reader.next())
+    state.add(*event);  // NOLINT(bugprone-unchecked-optional-access): the loop's condition
 }
 
 FolderReader::FolderReader(std::vector<std::filesystem::path> folders, RunBoard& board)

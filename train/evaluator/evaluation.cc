@@ -146,7 +146,8 @@ void EvaluationPass::write(const Evaluation& result) const {
   json.value(result.seconds);
   for (const auto& metric : result.metrics) {
     json.key(metric.name);
-    if (metrics_.metrics()[*metrics_.find(metric.name)]->is_text())
+    const auto index = metrics_.find(metric.name);
+    if (index && metrics_.metrics()[*index]->is_text())
       json.value(metric.text);
     else if (std::isfinite(metric.value))
       json.value(metric.value);

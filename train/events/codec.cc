@@ -43,7 +43,7 @@ class Writer {
   }
   template <HasFields T>
   void put(T& value) {
-    std::apply([this](auto&... fields) { (put(fields), ...); }, value.fields());
+    std::apply([this](auto&... fields) { (this->put(fields), ...); }, value.fields());
   }
 
   std::string bytes;
@@ -87,15 +87,19 @@ class Reader {
   }
   template <HasFields T>
   void get(T& value) {
-    std::apply([this](auto&... fields) { (get(fields), ...); }, value.fields());
+    std::apply([this](auto&... fields) { (this->get(fields), ...); }, value.fields());
   }
   // The fields of an event: older versions wrote fewer.
   template <HasFields T>
   void get_until_end(T& value) {
-    std::apply([this](auto&... fields) { ((bytes_.empty() || (get(fields), true)) && ...); }, value.fields());
+    std::apply([this](auto&... fields) { (this->get_unless_end(fields), ...); }, value.fields());
   }
 
  private:
+  template <typename T>
+  void get_unless_end(T& value) {
+    if (!bytes_.empty()) get(value);
+  }
   template <typename T>
   T small() {
     std::int64_t value = 0;

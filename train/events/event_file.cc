@@ -108,6 +108,7 @@ bool EventFileReader::was_replaced() {
 std::optional<std::string> run_of(const std::filesystem::path& path) {
   EventFileReader reader{path};
   while (const auto event = reader.next()) {
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the loop's condition
     if (const auto* start = std::get_if<Start>(&event->body)) return start->run;
   }
   return std::nullopt;
@@ -144,7 +145,8 @@ void EventFileSink::open(const Start& start) {
   if (start.resumed) {
     EventFileReader reader{path_};
     while (const auto event = reader.next()) {
-      const auto* before = std::get_if<Start>(&event->body);
+      const auto* before =
+          std::get_if<Start>(&event->body);  // NOLINT(bugprone-unchecked-optional-access): the loop's condition
       if (before != nullptr && before->run != start.run) {
         throw Error(StatusCode::failed_precondition,
                     fmt::format("{} is of the run {}, not of {}", path_.string(), before->run, start.run));

@@ -81,10 +81,11 @@ void EventStream::flush() {
 
 void EventStream::run() {
   while (auto batch = next()) {
-    for (const auto& event : batch->events) deliver(event);
+    const auto& [events, published] = *batch;  // NOLINT(bugprone-unchecked-optional-access): the loop's condition
+    for (const auto& event : events) deliver(event);
     for (std::size_t i = 0; i < sinks_.size(); ++i) tell(i, [](EventSink& sink) { sink.flush(); });
     const std::lock_guard lock(mutex_);
-    done_ = batch->published;
+    done_ = published;
     delivered_.notify_all();
   }
 }

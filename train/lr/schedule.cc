@@ -35,8 +35,9 @@ double Exponential::at(std::int64_t step) const {
 double Step::at(std::int64_t step) const {
   (void)positive("lr::Step", "step_size", step_size);  // throws
   const double from = checked("lr::Step", "initial", initial);
+  const std::int64_t drops = step / step_size;
   return rate_of_step("lr::Step", step,
-                      from * std::pow(checked("lr::Step", "gamma", gamma), static_cast<double>(step / step_size)));
+                      from * std::pow(checked("lr::Step", "gamma", gamma), static_cast<double>(drops)));
 }
 
 double Noam::at(std::int64_t step) const {

@@ -16,12 +16,12 @@ constexpr std::chrono::seconds kInterval{1};
 }  // namespace
 
 struct DeviceUseSampler::Answers {
-  std::mutex mutex;
-  std::optional<Clock::time_point> asked;
   struct Answer {
     Clock::time_point when;
     proto::Usage usage;
   };
+  std::mutex mutex;
+  std::optional<Clock::time_point> asked;
   std::optional<Answer> last, before;
 };
 
@@ -31,8 +31,9 @@ void DeviceUseSampler::ask(const Device& device) {
   {
     const std::lock_guard lock(answers_->mutex);
     const auto now = Clock::now();
-    if (answers_->asked && now - *answers_->asked < kInterval) return;
-    answers_->asked = now;
+    auto& asked = answers_->asked;
+    if (asked && now - *asked < kInterval) return;
+    asked = now;
   }
   device.state()->session().stats([answers = answers_](const Result<proto::SessionStats>& stats) {
     const std::lock_guard lock(answers->mutex);
@@ -43,10 +44,12 @@ void DeviceUseSampler::ask(const Device& device) {
 
 std::optional<train::events::DeviceUse> DeviceUseSampler::last() const {
   const std::lock_guard lock(answers_->mutex);
-  if (!answers_->last) return std::nullopt;
-  const auto& [when, usage] = *answers_->last;
+  const auto& last = answers_->last;
+  const auto& before = answers_->before;
+  if (!last) return std::nullopt;
+  const auto& [when, usage] = *last;
   train::events::DeviceUse use{usage.memory_in_use, usage.memory_limit, std::nullopt};
-  if (const auto& before = answers_->before; before && when > before->when) {
+  if (before && when > before->when) {
     const std::chrono::duration<double> between = when - before->when;
     use.busy = std::clamp((usage.busy_seconds - before->usage.busy_seconds) / between.count(), 0.0, 1.0);
   }

@@ -48,7 +48,9 @@ void check(const GradientClippingConfig& config) {
 }
 
 Value clip(const GradientClippingConfig& config, const Value& gradient) {
-  return config.value ? clip_by_value(gradient, *config.value) : clip_by_norm(gradient, *config.norm);
+  if (config.value) return clip_by_value(gradient, *config.value);
+  if (config.norm) return clip_by_norm(gradient, *config.norm);
+  return gradient;
 }
 
 client::SummedRows clip(const GradientClippingConfig& config, client::SummedRows gradient) {
@@ -56,6 +58,7 @@ client::SummedRows clip(const GradientClippingConfig& config, client::SummedRows
     gradient.rows = clip_by_value(gradient.rows, *config.value);
     return gradient;
   }
+  if (!config.norm) return gradient;
   const Value squares = client::sum_of_squares(gradient, current_site());
   const Value factor = client::reshape(min(*config.norm / sqrt(squares), 1.0), ir::Shape{}, current_site());
   gradient.rows = client::pointwise(Fn::mul, gradient.rows, factor, current_site());

@@ -125,7 +125,7 @@ Tensor<1> GradientsParams::clip_norm(double limit, Loc where) {
   if (!(limit > 0)) {
     client::fail("clip_norm: the limit is " + std::to_string(limit) + ", must be positive", current_site());
   }
-  const auto before = norm(where);
+  auto before = norm(where);
   if (empty()) return before;
   const Autocast pause{DType::f32};
   const client::Value factor = client::reshape(min(limit / (before.value() + 1e-6), 1.0), ir::Shape{}, current_site());

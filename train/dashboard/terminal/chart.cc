@@ -115,7 +115,8 @@ class Dots {
   void put_on(Frame& frame) const {
     for (int y = 0; y < plot_.height; ++y) {
       for (int x = 0; x < plot_.width; ++x) {
-        const auto& cell = cells_[static_cast<std::size_t>(y * plot_.width + x)];
+        const auto& cell =
+            cells_[static_cast<std::size_t>(y) * static_cast<std::size_t>(plot_.width) + static_cast<std::size_t>(x)];
         if (cell.bits != 0) frame.put(plot_.x + x, plot_.y + y, 0x2800U + cell.bits, {.color = cell.color});
       }
     }

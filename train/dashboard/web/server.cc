@@ -69,7 +69,7 @@ std::string sse(std::string_view event, const std::string& data) {
 }  // namespace
 
 struct WebServer::Listener {
-  Listener(WebOptions options, RunBoard& runs) : acceptor(io), board(runs) {
+  Listener(const WebOptions& options, RunBoard& runs) : acceptor(io), board(runs) {
     gate.address = options.address;
     gate.token = options.token.empty() && !options.address.is_loopback ? random_token() : options.token;
     boost::system::error_code error;
@@ -196,8 +196,8 @@ struct WebServer::Listener {
   std::thread thread;
 };
 
-WebServer::WebServer(WebOptions options, RunBoard& board)
-    : listener_(std::make_unique<Listener>(std::move(options), board)) {}
+WebServer::WebServer(const WebOptions& options, RunBoard& board)
+    : listener_(std::make_unique<Listener>(options, board)) {}
 WebServer::~WebServer() = default;
 const std::string& WebServer::url() const { return listener_->url; }
 

@@ -26,7 +26,7 @@ class WebServer {
   static constexpr int kMaxConnections = 16;
 
   // `board` outlives this. Errors (thrown): UNAVAILABLE naming the address, where it cannot be listened to.
-  WebServer(WebOptions options, RunBoard& board);
+  WebServer(const WebOptions& options, RunBoard& board);
   ~WebServer();
   WebServer(const WebServer&) = delete;
   WebServer& operator=(const WebServer&) = delete;

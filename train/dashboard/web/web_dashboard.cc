@@ -4,7 +4,8 @@
 
 namespace burn::train::dashboard {
 
-WebDashboard::WebDashboard(WebOptions options, std::filesystem::path folder, Stop stop, events::DeviceUseNow device_use)
+WebDashboard::WebDashboard(const WebOptions& options, std::filesystem::path folder, Stop stop,
+                           events::DeviceUseNow device_use)
     : device_use_(std::move(device_use)) {
   BoardRun run;
   run.folder = std::move(folder);
@@ -12,7 +13,7 @@ WebDashboard::WebDashboard(WebOptions options, std::filesystem::path folder, Sto
   run.stop = std::move(stop);
   board_.add(std::move(run));
   try {
-    server_ = std::make_unique<WebServer>(std::move(options), board_);
+    server_ = std::make_unique<WebServer>(options, board_);
     notices_.push_back({events::Level::info, "dashboard: " + server_->url()});
   } catch (const Error& error) {
     notices_.push_back({events::Level::warning, std::string{error.what()} + "; the training goes on without it"});

@@ -15,7 +15,8 @@ class WebDashboard final : public events::EventSink {
  public:
   // `folder`: of the run; `device_use`: of its device, asked for while it goes on, or empty. Where the address cannot
   // be listened to there is a notice, and the training goes on without.
-  WebDashboard(WebOptions options, std::filesystem::path folder, Stop stop, events::DeviceUseNow device_use = {});
+  WebDashboard(const WebOptions& options, std::filesystem::path folder, Stop stop,
+               events::DeviceUseNow device_use = {});
 
   void event(const events::Event& event) override;
   std::vector<events::Message> notices() override { return notices_; }
