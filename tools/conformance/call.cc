@@ -44,6 +44,12 @@ bool Call::flag(const char* name) const {
 }
 bool Call::is_text(const char* name) const { return has(name) && at(name).is_string(); }
 std::string Call::text(const char* name) const { return std::string{at(name).as_string()}; }
+ir::DType Call::dtype() const {
+  const std::string name = text("dtype");
+  const auto known = ir::parse_dtype(name);
+  if (!known) throw Error(StatusCode::invalid_argument, "no dtype is called \"" + name + '"');
+  return *known;
+}
 
 double Call::number(const char* name) const {
   const auto& value = at(name);

@@ -38,6 +38,7 @@ class Call {
   bool flag(const char* name) const;
   bool is_text(const char* name) const;
   std::string text(const char* name) const;
+  ir::DType dtype() const;                                     // the parameter "dtype"; errors (thrown): it names none
   std::vector<std::int64_t> integers(const char* name) const;  // a single number is a list of one
   std::int64_t size(const char* name) const { return static_cast<std::int64_t>(integers(name).size()); }
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const char* name) const;

@@ -7,7 +7,7 @@ namespace {
 template <typename F>
 OpFunction made(F f) {
   return [f](const Call& c) {
-    const auto dtype = ir::parse_dtype(c.text("dtype")).value();
+    const auto dtype = c.dtype();
     return ranked(c.size("shape"), [&]<int D>() {
       const Dims<D> dims{exactly<D>(c.integers("shape"))};
       const TensorOptions options{c.device, dtype};

@@ -8,8 +8,6 @@
 namespace burn::conformance {
 namespace {
 
-DType dtype(const Call& c) { return ir::parse_dtype(c.text("dtype")).value(); }
-
 void add_rows(OpTable& t){
 #define P1(name, ...) BURN_CALL(#name, x.name())
 #define P2(name, method, ...)                   \
@@ -46,7 +44,7 @@ std::int64_t einsum_rank(const Call& c, const std::string& equation) {
 
 // Kinds change, to whatever dtype the case names.
 std::vector<Value> cast(const Call& c) {
-  const auto to = dtype(c);
+  const auto to = c.dtype();
   return typed(c.x(), [&]<int D, Kind K>(const Tensor<D, K>& x) {
     if (K::holds(to)) return values(x.cast(to));
     if (Float::holds(to)) return values(x.to_float(to));
