@@ -70,8 +70,7 @@ struct SessionInfo {
 struct SessionTraits {
   bool is_remote = false;      // in another process: bytes that it has already are not worth sending again
   bool shares_memory = false;  // bytes reach it through memory of this host: that is cheaper than to hash many of them
-  bool spares_cores =
-      false;  // what computes needs no core of this process: a thread that waits for it may keep its own
+  bool spares_cores = false;   // what computes needs no core of this process: a thread that waits may keep its own
   // From a call to its answer, if nothing waits; nothing: it is not known yet.
   std::optional<std::chrono::nanoseconds> round_trip = std::chrono::nanoseconds{0};
 };
@@ -149,6 +148,10 @@ class Session {
   virtual SessionTraits traits() const { return {}; }
   // Ok until the session is broken or closed, then why. Says what is known now, without asking the peer; thread-safe.
   virtual Status health() const { return {}; }
+  // When the peer ends the session, where it has announced that (it drains, and takes no new sessions); nothing: it has
+  // announced nothing so far. From the first call on the peer tells this client what it announces, and gives it time
+  // until then; one of an older version does neither. Waits for nothing; thread-safe.
+  virtual std::optional<std::chrono::steady_clock::time_point> announced_end() { return std::nullopt; }
 
   // Makes `program` known under `id`; what the id stood for before is forgotten, even if the program is refused, and so
   // are the programs `forget`.

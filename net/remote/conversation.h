@@ -95,8 +95,8 @@ class Conversation final : public proto::ChannelHandler,
   void begin_close();  // sends a Close, and does not wait
   void listen(RemoteSession::Listener listener);
 
-  // As RemoteSession has it.
-  std::optional<RemoteSession::Notice> notice();
+  // As proto::Session has it.
+  std::optional<std::chrono::steady_clock::time_point> announced_end();
 
   std::uint64_t op_set() const { return known_info() ? op_set_ : 0; }
   const proto::SessionInfo& info() const;        // waits for the welcome, or that none will come: then of nothing
@@ -203,8 +203,8 @@ class Conversation final : public proto::ChannelHandler,
   std::optional<Status> refusal_;             // of this try, by a server that sends us elsewhere. Guarded by `mutex_`.
   std::optional<Status> broken_;              // why everything fails from now on. Guarded by `mutex_`.
   std::optional<Clock::time_point> left_at_;  // when close() left before the end. Guarded by `mutex_`.
-  bool takes_notices_ = false;                // notice() was asked. Guarded by `mutex_`.
-  std::optional<RemoteSession::Notice> notice_;  // the last one. Guarded by `mutex_`.
+  bool takes_notices_ = false;                // announced_end() was asked. Guarded by `mutex_`.
+  std::optional<Clock::time_point> announced_end_;  // as last said. Guarded by `mutex_`.
 };
 
 }  // namespace burn::net

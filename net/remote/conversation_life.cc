@@ -45,13 +45,13 @@ void Conversation::on_closed(Status said) {
 
 // --- what the server announces ---------------------------------------------------------------------------------------
 
-std::optional<RemoteSession::Notice> Conversation::notice() {
+std::optional<std::chrono::steady_clock::time_point> Conversation::announced_end() {
   const std::lock_guard lock(mutex_);
   if (!takes_notices_) {
     takes_notices_ = true;
     take_notices();
   }
-  return notice_;
+  return announced_end_;
 }
 
 void Conversation::take_notices() {
@@ -63,7 +63,7 @@ void Conversation::take_notices() {
 Status Conversation::on_notice(const proto::Notice& notice) {
   if (notice.kind != proto::Notice::Kind::draining) return {};  // of a newer version
   const std::lock_guard lock(mutex_);
-  notice_ = RemoteSession::Notice{Clock::now() + notice.left};
+  announced_end_ = Clock::now() + notice.left;
   return {};
 }
 

@@ -56,6 +56,9 @@ class ConversationSession final : public RemoteSession {
     return traits;
   }
   Status health() const override { return conversation_->health(); }
+  std::optional<std::chrono::steady_clock::time_point> announced_end() override {
+    return conversation_->announced_end();
+  }
 
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
                 std::vector<proto::ProgramId> forget) override {
@@ -94,7 +97,6 @@ class ConversationSession final : public RemoteSession {
   void close() override { conversation_->close(); }
 
   WireStats wire_stats() const override { return conversation_->stats(); }
-  std::optional<Notice> notice() override { return conversation_->notice(); }
   std::uint64_t op_set() const override { return conversation_->op_set(); }
   Status define_encoded(proto::ProgramId id, SharedBytes program, std::vector<proto::ProgramId> forget) override {
     return conversation_->send(

@@ -66,15 +66,6 @@ class RemoteSession : public proto::Session {
   // The server's op set, as ir::op_set_fingerprint(); 0: no welcome has come yet, or it does not say.
   virtual std::uint64_t op_set() const = 0;
 
-  // What the server has announced.
-  struct Notice {
-    std::chrono::steady_clock::time_point end;  // when it ends the session: it takes no new ones, and ends
-    friend bool operator==(const Notice&, const Notice&) = default;
-  };
-  // Nothing: it has announced nothing so far. From the first call on the server tells this client what it announces,
-  // and gives it time until then; a server of an older version does neither. Waits for nothing.
-  virtual std::optional<Notice> notice() { return std::nullopt; }
-
   // What follows is for a process that passes on what its own clients say.
 
   // define() of a program as it came off the wire (proto::DefineProgram::encoded).

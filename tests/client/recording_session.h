@@ -1,6 +1,7 @@
 // A Session that executes nothing and remembers what it was told: programs, runs, writes, releases.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,7 +21,8 @@ struct Told {
   std::vector<std::optional<std::int32_t>> batch_axes;  // of what was written
   std::vector<proto::ProgramId> forgotten;
   int defines = 0, closes = 0;
-  proto::SessionTraits traits = {};  // to be set before the session is used
+  proto::SessionTraits traits = {};                                         // to be set before the session is used
+  std::optional<std::chrono::steady_clock::time_point> announced_end = {};  // as notice_of() tells it
 
   const ir::Program& program_of(std::size_t run) { return *programs.at(runs.at(run).program); }
 };
@@ -31,6 +33,7 @@ class RecordingSession : public proto::Session {
 
   const proto::SessionInfo& info() const override { return info_; }
   proto::SessionTraits traits() const override { return told_->traits; }
+  std::optional<std::chrono::steady_clock::time_point> announced_end() override { return told_->announced_end; }
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
                 std::vector<proto::ProgramId> forget) override {
     const std::lock_guard lock(told_->mutex);

@@ -71,11 +71,11 @@ TEST(Life, ASignalWhileItStartsEndsIt) {
 TEST(Life, ASecondSignalEndsItAtOnce) {
   OperatedServer server{{"--drain-timeout", "600"}};
   const auto session = value_or_throw(net::connect(server.url()));
-  EXPECT_FALSE(session->notice().has_value());
+  EXPECT_FALSE(session->announced_end().has_value());
   EXPECT_TRUE(sync(*session).ok());  // it has heard that this client takes notices
   server.process().send(SIGTERM);
-  for (int k = 0; k < 2000 && !session->notice(); ++k) std::this_thread::sleep_for(10ms);
-  ASSERT_TRUE(session->notice().has_value()) << "it waits for the client";
+  for (int k = 0; k < 2000 && !session->announced_end(); ++k) std::this_thread::sleep_for(10ms);
+  ASSERT_TRUE(session->announced_end().has_value()) << "it waits for the client";
   EXPECT_EQ(server.get("/readyz").status, 503);
   const auto before = Clock::now();
   server.process().send(SIGTERM);
@@ -113,10 +113,10 @@ TEST(Life, KilledWhileItDrainsItStartsAgainWhereItWas) {
                                          "--unix",    socket, "--drain-timeout", "600"};
   Process process{command};
   const auto session = value_or_throw(net::connect(url_of(process)));
-  EXPECT_FALSE(session->notice().has_value());
+  EXPECT_FALSE(session->announced_end().has_value());
   EXPECT_TRUE(sync(*session).ok());
   process.send(SIGTERM);
-  for (int k = 0; k < 2000 && !session->notice(); ++k) std::this_thread::sleep_for(10ms);
+  for (int k = 0; k < 2000 && !session->announced_end(); ++k) std::this_thread::sleep_for(10ms);
   process.send(SIGKILL);
   EXPECT_EQ(process.wait(), -SIGKILL);
   EXPECT_THAT(read(*session, 1).status().message(), HasSubstr("lost connection"));
@@ -131,7 +131,7 @@ TEST(Life, ASessionThatIsWithoutAConnectionWhenAWorkerDrainsGoesOnAndIsWaitedFor
   OperatedServer server{{"--session-lease", "60", "--drain-timeout", "60"}};
   test::Proxy proxy{server.url().substr(std::string{"ws://"}.size())};
   const auto session = value_or_throw(net::connect("ws://" + proxy.address()));
-  EXPECT_FALSE(session->notice().has_value());
+  EXPECT_FALSE(session->announced_end().has_value());
   ASSERT_TRUE(session->define(1, add_program({1000}), {}).ok());
   ASSERT_TRUE(session->write(1, tensor({1000}, std::vector<float>(1000, 1.5f))).ok());
   ASSERT_TRUE(sync(*session).ok());
@@ -145,8 +145,8 @@ TEST(Life, ASessionThatIsWithoutAConnectionWhenAWorkerDrainsGoesOnAndIsWaitedFor
   const auto sum = read(*session, 2);
   ASSERT_TRUE(sum.ok()) << sum.status().to_string();
   EXPECT_EQ(values(*sum), std::vector<float>(1000, 3.0f));
-  for (int k = 0; k < 500 && !session->notice(); ++k) std::this_thread::sleep_for(10ms);
-  EXPECT_TRUE(session->notice().has_value()) << "it hears of the drain when it is back";
+  for (int k = 0; k < 500 && !session->announced_end(); ++k) std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(session->announced_end().has_value()) << "it hears of the drain when it is back";
   session->close();
   const auto before = Clock::now();
   EXPECT_EQ(server.process().wait(), 0) << server.process().read_errors();

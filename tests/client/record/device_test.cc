@@ -1,11 +1,13 @@
 // What the client tells a session: when programs close, what travels, what is given away.
 #include <atomic>
+#include <chrono>
 #include <set>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/notice.h"
 #include "client/record/device_state.h"
 #include "client/record/recording.h"
 #include "client/tensor/tensor.h"
@@ -206,6 +208,16 @@ TEST_F(Recording, AFailedCallLeavesTheRecordingUsable) {
   EXPECT_THROW((void)a.matmul(a), Error);
   (void)(a + 1).to_data();
   EXPECT_EQ(told->runs.size(), 1u);
+}
+
+TEST_F(Recording, ANoticeIsWhatTheSessionHasAnnouncedWhateverItsKind) {
+  EXPECT_FALSE(notice_of(device).has_value());
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{2};
+  told->announced_end = end;
+  const auto notice = notice_of(device);
+  ASSERT_TRUE(notice.has_value());
+  EXPECT_EQ(notice->url, "test");
+  EXPECT_EQ(notice->end, end);
 }
 
 TEST_F(Recording, TensorsOfTwoDevicesDoNotMix) {
