@@ -25,8 +25,8 @@ using client::TapeNode;
 using client::Value;
 using Fn = ir::PointwiseFn;
 
-constexpr std::int64_t kLeastBytes = 16 << 10;  // smaller values are not worth a kernel
-constexpr std::size_t kMaxNodes = 64;           // to be computed again for one value
+constexpr std::int64_t kMinBytes = 16 << 10;  // smaller values are not worth a kernel
+constexpr std::size_t kMaxNodes = 64;         // to be computed again for one value
 
 std::int64_t bytes_of(const Value& value) { return static_cast<std::int64_t>(value.type().num_bytes()); }
 
@@ -123,7 +123,7 @@ void Checkpoints::consider(TapeNode* node) {
 }
 
 Value Checkpoints::again(const Value& value) {
-  if (recipe_of(value) == nullptr || bytes_of(value) < kLeastBytes) return value.inner();
+  if (recipe_of(value) == nullptr || bytes_of(value) < kMinBytes) return value.inner();
   TapeNode* node = value.tape().get();
   if (const auto known = recomputed_.find(node); known != recomputed_.end()) return known->second;
   std::vector<Value> operands;

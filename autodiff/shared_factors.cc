@@ -27,7 +27,7 @@ Value rows_of(std::vector<Value> parts, const ir::CallSite& site) {
 bool SharedFactors::is_small_product(const client::TapeNode& node) {
   if (node.is_leaf || !std::holds_alternative<ir::MatMul>(node.op)) return false;
   const Value &a = node.operands[0], &b = node.operands[1];
-  return b.is_tracked() && a.rank() == 2 && a.dim(0) <= kMostRows;
+  return b.is_tracked() && a.rank() == 2 && a.dim(0) <= kMaxRows;
 }
 
 void SharedFactors::add(std::uint32_t factor, Value a, Value g, const ir::CallSite& site) {

@@ -21,7 +21,7 @@ class SharedFactors {
   static bool is_small_product(const client::TapeNode& node);
   // One such product with the value `factor` as its second factor. All are counted before the first add().
   void count(std::uint32_t factor) { ++uses_[factor]; }
-  bool is_shared(std::uint32_t factor) const { return uses_[factor] >= kLeastUses; }
+  bool is_shared(std::uint32_t factor) const { return uses_[factor] >= kMinUses; }
 
   // a factor has the gradient g. Requires: in the order of a backward pass, the last product first.
   void add(std::uint32_t factor, client::Value a, client::Value g, const ir::CallSite& site);
@@ -29,9 +29,8 @@ class SharedFactors {
   client::Value take(std::uint32_t factor);
 
  private:
-  static constexpr std::uint32_t kLeastUses = 4;
-  static constexpr std::int64_t kMostRows =
-      512;  // a product of more rows takes longer than adding its result to others
+  static constexpr std::uint32_t kMinUses = 4;
+  static constexpr std::int64_t kMaxRows = 512;  // a product of more rows takes longer than adding its result to others
 
   struct Parts {
     std::vector<client::Value> as, gs;  // a part of each: as many rows

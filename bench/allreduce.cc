@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "backends/collective/direct_collective.h"
-#include "backends/collective/meeting.h"
+#include "backends/collective/rendezvous.h"
 #include "base/error.h"
 #include "bench/allreduce_gloo.h"
 #include "ir/ops.h"
@@ -24,7 +24,7 @@
 namespace burn::bench {
 namespace {
 
-using backends::Collective, backends::Meeting;
+using backends::Collective, backends::Rendezvous;
 
 constexpr std::chrono::seconds kForming{30};
 
@@ -48,8 +48,8 @@ class TempFolder {
 
 using Floats = std::vector<float>;
 
-// One way to make `y` the sum of all members' `x`.
-struct Way {
+// One method to make `y` the sum of all members' `x`.
+struct Method {
   std::string name;
   std::function<void()> perform;
   std::vector<double> milliseconds = {};
@@ -60,10 +60,10 @@ double median(std::vector<double>& values) {
   return values[values.size() / 2];
 }
 
-void check_sums(const Way& way, const Floats& y, int members) {
+void check_sums(const Method& method, const Floats& y, int members) {
   for (const auto value : {y.front(), y[y.size() / 2], y.back()}) {
     if (value != static_cast<float>(members))
-      throw Error{StatusCode::internal, way.name + " gives " + std::to_string(value)};
+      throw Error{StatusCode::internal, method.name + " gives " + std::to_string(value)};
   }
 }
 
@@ -75,29 +75,29 @@ void measure(Collective& member, GlooGroup* gloo, const std::vector<std::int64_t
     const ir::TensorType type{ir::DType::f32, {bytes / 4}};
     const Floats x(static_cast<std::size_t>(bytes / 4), 1);
     Floats y(x.size());
-    std::vector<Way> ways{{"all_reduce", [&] {
-                             const auto done = member.perform({ir::AllReduce{}, type, std::as_bytes(std::span(x)),
-                                                               std::as_writable_bytes(std::span(y))});
-                             if (!done.ok()) throw_failure(done);
-                           }}};
+    std::vector<Method> methods{{"all_reduce", [&] {
+                                   const auto done = member.perform({ir::AllReduce{}, type, std::as_bytes(std::span(x)),
+                                                                     std::as_writable_bytes(std::span(y))});
+                                   if (!done.ok()) throw_failure(done);
+                                 }}};
     if (gloo) {
-      for (auto& [name, perform] : gloo->ways())
-        ways.push_back({"gloo_" + name, [&x, &y, perform = std::move(perform)] { perform(x, y); }});
+      for (auto& [name, perform] : gloo->methods())
+        methods.push_back({"gloo_" + name, [&x, &y, perform = std::move(perform)] { perform(x, y); }});
     }
     for (int round = 0; round < kRounds; ++round) {
-      for (auto& way : ways) {
+      for (auto& method : methods) {
         for (int i = 0; i < std::max(1, count / kRounds) + 1; ++i) {
           const auto begin = std::chrono::steady_clock::now();
-          way.perform();
+          method.perform();
           const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-          if (i > 0) way.milliseconds.push_back(time.count());
+          if (i > 0) method.milliseconds.push_back(time.count());
         }
-        check_sums(way, y, member.size());
+        check_sums(method, y, member.size());
       }
     }
     if (member.rank() != 0) continue;
     std::printf("{\"bytes\": %lld, \"members\": %d", static_cast<long long>(bytes), member.size());
-    for (auto& way : ways) std::printf(", \"%s_ms\": %.4f", way.name.c_str(), median(way.milliseconds));
+    for (auto& method : methods) std::printf(", \"%s_ms\": %.4f", method.name.c_str(), median(method.milliseconds));
     std::printf("}\n");
     std::fflush(stdout);
   }
@@ -105,18 +105,18 @@ void measure(Collective& member, GlooGroup* gloo, const std::vector<std::int64_t
 
 int run(int members, const std::vector<std::int64_t>& sizes) {
   const TempFolder folder;
-  std::vector<std::unique_ptr<Meeting>> meetings;
+  std::vector<std::unique_ptr<Rendezvous>> rendezvous;
   std::vector<std::string> addresses;
   for (int rank = 0; rank < members; ++rank) {
-    meetings.push_back(value_or_throw(Meeting::listen("127.0.0.1", "0123456789abcdef", rank, members)));
-    addresses.push_back(meetings.back()->address());
+    rendezvous.push_back(value_or_throw(Rendezvous::listen("127.0.0.1", "0123456789abcdef", rank, members)));
+    addresses.push_back(rendezvous.back()->address());
   }
   int rank = 0;
   for (int other = 1; other < members && rank == 0; ++other) {
     if (::fork() == 0) rank = other;
   }
-  const auto own = std::move(meetings[static_cast<std::size_t>(rank)]);
-  meetings.clear();
+  const auto own = std::move(rendezvous[static_cast<std::size_t>(rank)]);
+  rendezvous.clear();
   const auto member = backends::make_direct_collective(value_or_throw(own->meet(addresses, kForming)));
   const auto gloo = make_gloo_group(rank, members, folder.path());
   measure(*member, gloo.get(), sizes);

@@ -29,7 +29,7 @@ class TcpGroup final : public GlooGroup {
     context_->connectFullMesh(store, device);
   }
 
-  std::vector<Way> ways() override {
+  std::vector<Method> methods() override {
     using Algorithm = gloo::AllreduceOptions::Algorithm;
     return {{"ring", [this](const Floats& x, Floats& y) { reduce(Algorithm::RING, x, y); }},
             {"bcube", [this](const Floats& x, Floats& y) { reduce(Algorithm::BCUBE, x, y); }},

@@ -11,12 +11,12 @@ namespace burn::bench {
 class GlooGroup {
  public:
   virtual ~GlooGroup() = default;
-  // A way in which Gloo sums: its name, and what performs it once, from x to y.
-  struct Way {
+  // A method in which Gloo sums: its name, and what performs it once, from x to y.
+  struct Method {
     std::string name;
     std::function<void(const std::vector<float>& x, std::vector<float>& y)> perform;
   };
-  virtual std::vector<Way> ways() = 0;
+  virtual std::vector<Method> methods() = 0;
 };
 
 // Null: this program was built without Gloo. `folder`: an empty one in which the members find each other. Throws what

@@ -66,7 +66,7 @@ struct CallsAfterSteps : train::Callback {
 };
 
 // Watches the dashboard that a message of the training names, as a browser does, from then on.
-class Watching : public train::events::EventSink {
+class DashboardClient : public train::events::EventSink {
  public:
   void event(const train::events::Event& event) override {
     const auto* message = std::get_if<train::events::Message>(&event.body);
@@ -111,7 +111,7 @@ void run_learner(const Context& c, double seconds, Extras extras, const AfterSte
   const Device ad = c.device.autodiff();
   ad.seed(1);
   const auto folder = std::filesystem::temp_directory_path() / ("burn-bench-learner-" + std::to_string(::getpid()));
-  const auto watching = std::make_shared<Watching>();
+  const auto watching = std::make_shared<DashboardClient>();
   auto training = train::SupervisedTraining(folder, loader_of<Net>(ad, kBatch, kEpoch))
                       .renderer(std::make_shared<train::SilentRenderer>())
                       .logger(watching)
@@ -182,7 +182,7 @@ std::vector<double> means(const std::vector<Clock::time_point>& times, std::size
 }
 
 // Two threads of which one goes on at a time, for half a second.
-class Turns {
+class AlternatingThreads {
  public:
   // Called by a thread whose turn is over: returns when it is its turn again, or the other one has ended.
   void pass(int self) {
@@ -205,7 +205,7 @@ class Turns {
   }
   // Calls end() when it goes.
   struct Ended {
-    Turns& turns;
+    AlternatingThreads& turns;
     int self;
     ~Ended() { turns.end(self); }
   };
@@ -226,12 +226,12 @@ class Turns {
 // out, and so is each one's first second, in which plans are made.
 template <typename Net>
 std::array<std::vector<double>, 2> take_turns(const Context& c, std::size_t steps, Extras extras) {
-  Turns turns;
+  AlternatingThreads turns;
   std::array<std::vector<double>, 2> samples;
   const double seconds = 2 * (c.seconds + 1);
   const auto run = [&](int self, Side side) {
     turns.begin(self);
-    const Turns::Ended ended{turns, self};
+    const AlternatingThreads::Ended ended{turns, self};
     const auto keep_from = Clock::now() + std::chrono::seconds{2};
     auto last = keep_from;  // of the sample before
     bool is_first = true;

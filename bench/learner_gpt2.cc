@@ -38,7 +38,7 @@ double memory_mib(const std::string& name) {
 }
 
 // Notes when each checkpoint was written, and by how much this process grew meanwhile.
-class Noting : public train::FileCheckpointer {
+class TimedCheckpointer : public train::FileCheckpointer {
  public:
   using FileCheckpointer::FileCheckpointer;
 
@@ -82,7 +82,7 @@ struct TimesSteps : train::Callback {
 struct Text {
   Tensor<2, Int> tokens;  // [pieces, length + 1]
 };
-struct LossAlone {
+struct LossOutput {
   Tensor<1> loss;
   train::StepOutput step_output() const { return train::StepOutput{.loss = loss.value(), .items = 1}; }
 };
@@ -90,7 +90,7 @@ struct Trained {
   gpt2::Gpt2 net;
   BURN_MODULE(Trained, net)
 
-  LossAlone step(const Text& text) const {
+  LossOutput step(const Text& text) const {
     const auto length = text.tokens.dim(1) - 1;
     return {net.loss(text.tokens.narrow(1, 0, length), text.tokens.narrow(1, 1, length))};
   }
@@ -117,7 +117,7 @@ Run run(const Context& c) {
   };
   const data::DataLoader<Text> loader{batch, 100'000, {.batch_size = 1}};
   const auto folder = fs::temp_directory_path() / ("burn-bench-learner-gpt2-" + std::to_string(::getpid()));
-  const auto noting = std::make_shared<Noting>(folder / "checkpoint");
+  const auto noting = std::make_shared<TimedCheckpointer>(folder / "checkpoint");
   const auto times = std::make_shared<TimesSteps>(c.device);
   auto training = train::SupervisedTraining(folder, loader)
                       .renderer(std::make_shared<train::SilentRenderer>())

@@ -16,7 +16,7 @@ namespace burn::daemon {
 namespace {
 
 constexpr int kFirst = 3;  // SD_LISTEN_FDS_START: after standard input, output and error
-constexpr std::uint64_t kMost = 64;
+constexpr std::uint64_t kMaxSockets = 64;
 
 struct Named {
   std::string_view name;
@@ -41,8 +41,9 @@ Result<GivenOptions> read_inherited_sockets(const char* const* variables) {
   if (environment_value("LISTEN_PID", variables) != std::to_string(::getpid())) return GivenOptions{};
   const auto text = environment_value("LISTEN_FDS", variables);
   const auto count = parse_number_of(OptionInfo::Kind::count, text);
-  if (!count || *count > kMost) {
-    return invalid_argument(fmt::format("LISTEN_FDS: a number of sockets, at most {}, not {}", kMost, quoted(text)));
+  if (!count || *count > kMaxSockets) {
+    return invalid_argument(
+        fmt::format("LISTEN_FDS: a number of sockets, at most {}, not {}", kMaxSockets, quoted(text)));
   }
   const auto names = split(environment_value("LISTEN_FDNAMES", variables));
   GivenOptions given;

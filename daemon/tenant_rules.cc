@@ -140,7 +140,7 @@ Status take_class(const toml::node& value, const Place& place, TenantRules& rule
 
 const std::map<std::string_view, Take>& keys() {
   using Kind = OptionInfo::Kind;
-  constexpr auto kMost = std::uint64_t{1} << 50;
+  constexpr auto kMaxBytes = std::uint64_t{1} << 50;
   static const auto& all = *new std::map<std::string_view, Take>{
       {"name", [](const auto&, const auto&, auto&) { return Status{}; }},  // read first
       {"tokens", take_tokens},
@@ -164,10 +164,10 @@ const std::map<std::string_view, Take>& keys() {
        }},
       {"weight",
        number([](TenantRules& r, auto n) { r.limits.weight = static_cast<unsigned>(n); }, Kind::count, 1, 100)},
-      {"memory", number([](TenantRules& r, auto n) { r.limits.memory = n; }, Kind::bytes, 0, kMost)},
+      {"memory", number([](TenantRules& r, auto n) { r.limits.memory = n; }, Kind::bytes, 0, kMaxBytes)},
       {"sessions", number([](TenantRules& r, auto n) { r.sessions = n; }, Kind::count, 0, 1'000'000)},
       {"sessions-per-peer", number([](TenantRules& r, auto n) { r.sessions_per_peer = n; }, Kind::count, 1, 1'000'000)},
-      {"session-memory", number([](TenantRules& r, auto n) { r.session_memory = n; }, Kind::bytes, 0, kMost)},
+      {"session-memory", number([](TenantRules& r, auto n) { r.session_memory = n; }, Kind::bytes, 0, kMaxBytes)},
       {"programs", number([](TenantRules& r, auto n) { r.programs = n; }, Kind::count, 0, 1'000'000'000)},
       {"run-timeout",
        number([](TenantRules& r, auto n) { r.run_timeout = std::chrono::seconds{n}; }, Kind::count, 0, 1'000'000)},
@@ -255,8 +255,8 @@ Result<std::vector<TenantRules>> parse_tenants(std::string_view text, const std:
     }
   }
   if (all.empty()) return invalid_argument(fmt::format("there is no [[tenant]] in {}", path));
-  if (all.size() > TenantRules::kMost)
-    return invalid_argument(fmt::format("{} has {} tenants; {} may be", path, all.size(), TenantRules::kMost));
+  if (all.size() > TenantRules::kMaxTenants)
+    return invalid_argument(fmt::format("{} has {} tenants; {} may be", path, all.size(), TenantRules::kMaxTenants));
   BURN_RETURN_IF_ERROR(check_apart(all, path));
   return all;
 }

@@ -19,7 +19,7 @@ using TokenDigest = std::array<unsigned char, 32>;  // SHA-256
 TokenDigest digest_of_token(std::string_view token);
 
 struct TenantRules {
-  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kMaxTenants = 256;
   static constexpr std::size_t kMaxNameBytes = 63;
 
   std::string name;  // of a-z, 0-9 and -

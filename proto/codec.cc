@@ -150,9 +150,9 @@ Status check_payload(const Body& body, std::size_t payload) {
 // protobuf reports what it cannot parse on stderr, where a hostile peer could fill a log. We report it
 // ourselves. (From version 4 on it no longer does.)
 #if GOOGLE_PROTOBUF_VERSION < 4000000
-using Quiet = pb::LogSilencer;
+using SilencedLog = pb::LogSilencer;
 #else
-struct Quiet {};
+struct SilencedLog {};
 #endif
 
 // A part of a frame that is to be kept: alone, if the rest of the frame, which is not accounted for, is much larger.
@@ -187,7 +187,7 @@ Result<Body> read_any_body(const Envelope& envelope, Programs programs, const Sh
 
 // `owner`: of the header's bytes.
 Result<Frame> assemble(std::string_view header, SharedBytes payload, Programs programs, const SharedBytes& owner) {
-  [[maybe_unused]] const Quiet quiet;
+  [[maybe_unused]] const SilencedLog quiet;
   BURN_TRY(const auto envelope, read_envelope(header));
   auto body = read_any_body(envelope, programs, owner);
   if (!body.ok()) return body.status().with_context("bad frame");
@@ -230,7 +230,7 @@ Result<Frame> decode(const SharedBytes& head, SharedBytes payload) {
 }
 
 ReadProgram read_program(const SharedBytes& encoded, const std::function<Status(const ProgramSize&)>& admit) {
-  [[maybe_unused]] const Quiet quiet;
+  [[maybe_unused]] const SilencedLog quiet;
   bool sound = true;
   auto read = read_program({reinterpret_cast<const char*>(encoded.data()), encoded.size()}, admit, sound);
   if (!sound) return {nullptr, invalid_argument("the program is malformed"), read.output_count};

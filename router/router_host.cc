@@ -21,7 +21,7 @@
 namespace burn::router {
 namespace {
 
-constexpr std::string_view kFleet = "fleet", kLeastLoaded = "least-loaded";
+constexpr std::string_view kFleet = "fleet", kMinLoaded = "least-loaded";
 
 // What a client is told of a session on the worker, before the worker has welcomed it.
 proto::SessionInfo info_for_client(const proto::SessionInfo& worker) {
@@ -123,17 +123,17 @@ void RouterHost::report(daemon::Report& report) const {
 // --- sessions --------------------------------------------------------------------------------------------------------
 
 Result<std::string> RouterHost::device_of(const proto::Hello& hello) const {
-  if (hello.device_name == kLeastLoaded) return hello.device_name;
+  if (hello.device_name == kMinLoaded) return hello.device_name;
   if (daemon::status_subject(hello)) return std::string{"status"};
   auto found = Host::device_of(hello);
   if (found.ok()) return found;
-  return not_found(fmt::format("{}; by name also {} and status", found.status().message(), kLeastLoaded));
+  return not_found(fmt::format("{}; by name also {} and status", found.status().message(), kMinLoaded));
 }
 
 std::unique_ptr<proto::ServedSession> RouterHost::open_session(const proto::Hello& hello) {
   if (daemon::status_subject(hello)) return open_status();
   if (auto ready = readiness(); !ready.ok()) return daemon::make_refused_session(std::move(ready));
-  if (hello.device_name == kLeastLoaded) return open_least_loaded();
+  if (hello.device_name == kMinLoaded) return open_least_loaded();
   const auto slot = net::find_device(devices_, hello);
   if (!slot.ok()) return daemon::make_refused_session(slot.status());
   if (*slot > 0) return open_on(members_[*slot - 1]);
@@ -185,7 +185,7 @@ std::unique_ptr<proto::ServedSession> RouterHost::open_fleet() const {
         fmt::format(
             "a session on all {} workers needs a mesh: an axis has at most {} (--mesh data=N,model=M); devices 1 "
             "to {} and {} are one worker each",
-            members_.size(), ir::kMaxMembers, members_.size(), kLeastLoaded)});
+            members_.size(), ir::kMaxMembers, members_.size(), kMinLoaded)});
   }
   FleetOptions options;
   options.mesh = mesh_;

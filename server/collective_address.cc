@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "backends/collective/internet_address.h"
-#include "backends/collective/meeting.h"
+#include "backends/collective/rendezvous.h"
 
 namespace burn::server {
 
@@ -13,9 +13,9 @@ Result<std::string> find_collective_address(const std::string& host) {
   const std::string any_ticket(backends::kTicketBytes, '0');
   Status why;
   for (const auto& address : *addresses) {
-    const auto meeting = backends::Meeting::listen(address, any_ticket, 0, 1);
-    if (meeting.ok()) return address;
-    if (why.ok()) why = meeting.status();
+    const auto rendezvous = backends::Rendezvous::listen(address, any_ticket, 0, 1);
+    if (rendezvous.ok()) return address;
+    if (why.ok()) why = rendezvous.status();
   }
   return Status{why.code(), fmt::format("--collective-address {}: {}", host, why.message())};
 }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/apart.h"
+#include "backends/detached_work.h"
 #include "backends/free_memory.h"
 #include "backends/graph_counts.h"
 #include "daemon/log.h"
@@ -17,7 +17,7 @@
 
 namespace burn::server {
 
-using backends::LeftBehind;
+using backends::AbandonedWork;
 using daemon::Metric;
 
 namespace {
@@ -128,7 +128,7 @@ void WorkerHost::ask_for_free_memory() {
   }
 }
 
-std::uint64_t WorkerHost::runs_left_behind() const { return LeftBehind::count_in_process(); }
+std::uint64_t WorkerHost::runs_left_behind() const { return AbandonedWork::count_in_process(); }
 
 Status WorkerHost::health() const {
   for (const auto& worker : workers_) {
@@ -140,14 +140,14 @@ Status WorkerHost::health() const {
 }
 
 void WorkerHost::log_left_behind() {
-  const auto now = LeftBehind::count_in_process(), total = LeftBehind::total_in_process();
+  const auto now = AbandonedWork::count_in_process(), total = AbandonedWork::total_in_process();
   if (now == left_behind_ && total == total_left_behind_) return;
   left_behind_ = now;
   total_left_behind_ = total;
   daemon::log_warning(fmt::format(
       "{} runs that could not be stopped at their end still compute ({} so far); with {} of them no further long "
       "factorisation or convolution is begun",
-      now, total, LeftBehind::kMost));
+      now, total, AbandonedWork::kMaxInProcess));
 }
 
 void WorkerHost::collect(daemon::Samples& samples) const {

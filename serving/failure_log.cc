@@ -9,7 +9,7 @@ void FailureLog::add(std::uint64_t serial, Failure why, bool hidden) {
   const auto later = std::ranges::upper_bound(entries_, serial, {}, &Entry::serial);
   entries_.insert(later, {serial, std::move(why), hidden});
   if (hidden) ++hidden_;
-  if (entries_.size() <= kMost) return;
+  if (entries_.size() <= kMaxEntries) return;
   if (entries_.back().hidden) --hidden_;
   entries_.pop_back();
 }

@@ -14,7 +14,7 @@ namespace burn::serving {
 // threads.
 class FailureLog {
  public:
-  static constexpr std::size_t kMost = 1024;  // the first ones are kept
+  static constexpr std::size_t kMaxEntries = 1024;  // the first ones are kept
 
   // The call with this number failed. `hidden`: it left its outputs as they were, so that no read of them says so: the
   // next read of anything does.

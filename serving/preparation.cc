@@ -13,8 +13,8 @@ namespace burn::serving {
 namespace {
 
 std::size_t wanted_threads() {
-  constexpr std::uint64_t kMost = 64;
-  if (const auto set = numeric_setting(Setting::plan_threads)) return std::min(*set, kMost);
+  constexpr std::uint64_t kMaxThreads = 64;
+  if (const auto set = numeric_setting(Setting::plan_threads)) return std::min(*set, kMaxThreads);
   return static_cast<std::size_t>(std::clamp(usable_cores() / 4, 0, 4));
 }
 

@@ -38,7 +38,7 @@ Status SessionGroups::check(const proto::GroupPlace& place) const {
 
 void SessionGroups::end(Group& group, const Status& why) {
   if (group.failed.ok()) group.failed = why;
-  if (group.meeting) group.meeting->stop(why);
+  if (group.rendezvous) group.rendezvous->stop(why);
   if (group.links) group.links->abort(why);
   if (group.collective) group.collective->abort(why);
 }
@@ -79,10 +79,10 @@ Result<std::string> SessionGroups::prepare_locked(const proto::GroupPlace& place
   if (groups_.size() >= kMaxGroups)
     return resource_exhausted(fmt::format("a session may be in {} groups at a time", kMaxGroups));
   auto group = std::make_shared<Group>();
-  BURN_TRY(group->meeting,
-           backends::Meeting::listen(host_, place.ticket, static_cast<int>(place.rank), static_cast<int>(place.size)));
+  BURN_TRY(group->rendezvous, backends::Rendezvous::listen(host_, place.ticket, static_cast<int>(place.rank),
+                                                           static_cast<int>(place.size)));
   group->place = place;
-  group->address = group->meeting->address();
+  group->address = group->rendezvous->address();
   groups_.emplace(place.group, group);
   return group->address;
 }
@@ -131,7 +131,7 @@ void SessionGroups::form(const std::shared_ptr<Group>& group, const std::vector<
   using std::chrono::steady_clock;
   const auto start = steady_clock::now();
   auto status = serving::guarded([&]() -> Status {
-    BURN_TRY(auto links, group->meeting->meet(addresses, deadline));
+    BURN_TRY(auto links, group->rendezvous->meet(addresses, deadline));
     {
       const std::lock_guard lock{mutex_};
       group->links = backends::make_direct_collective(std::move(links));
@@ -148,7 +148,7 @@ void SessionGroups::form(const std::shared_ptr<Group>& group, const std::vector<
   std::vector<proto::Session::SyncCallback> waiting;
   {
     const std::lock_guard lock{mutex_};
-    group->meeting.reset();
+    group->rendezvous.reset();
     group->links.reset();
     group->is_forming = false;
     if (!status.ok() && group->failed.ok()) group->failed = status;
@@ -200,7 +200,7 @@ void SessionGroups::leave() {
   if (std::exchange(has_left_, true)) return;
   for (auto& [number, group] : groups_) {
     if (group->failed.ok()) group->failed = ended();
-    if (group->meeting) group->meeting->stop(ended());
+    if (group->rendezvous) group->rendezvous->stop(ended());
     if (group->links) group->links->leave(ended());
     if (group->collective) group->collective->leave(ended());
   }

@@ -12,7 +12,7 @@
 
 #include "backends/backend.h"
 #include "backends/collective/collective.h"
-#include "backends/collective/meeting.h"
+#include "backends/collective/rendezvous.h"
 #include "proto/session.h"
 #include "session/collective_counters.h"
 
@@ -55,8 +55,8 @@ class SessionGroups final : public backends::Groups {
  private:
   struct Group {
     proto::GroupPlace place;
-    std::shared_ptr<backends::Meeting> meeting;   // until it stands
-    std::shared_ptr<backends::Collective> links;  // between the members that have met, until it stands
+    std::shared_ptr<backends::Rendezvous> rendezvous;  // until it stands
+    std::shared_ptr<backends::Collective> links;       // between the members that have met, until it stands
     std::string address;
     bool is_forming = false;
     std::vector<proto::Session::SyncCallback> waiting;  // for it to be formed

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/apart.h"
+#include "backends/detached_work.h"
 #include "serving/call_performer.h"
 #include "serving/signal.h"
 #include "session/accounts.h"
@@ -147,7 +147,7 @@ class DevicePerformer final : public serving::CallPerformer {
 
 // What goes on beside sessions when the process ends.
 void wait_for_what_is_beside() {
-  backends::LeftBehind::wait_for_all();
+  backends::AbandonedWork::wait_for_all();
   Housekeeper::end_all();
 }
 

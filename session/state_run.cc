@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/apart.h"
+#include "backends/detached_work.h"
 #include "serving/guarded.h"
 #include "session/run_spans.h"
 #include "session/state.h"

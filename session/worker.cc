@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "backends/apart.h"
+#include "backends/detached_work.h"
 #include "base/machine.h"
 #include "compile/rewrite/decompose.h"
 #include "session/plan_cache.h"
@@ -15,9 +15,9 @@ namespace {
 // gigabyte a sixty-fourth. Those of a text of a thousand tokens, each with a program of its own, take a gigabyte.
 PlanCapacity within_memory(PlanCapacity plans) {
   if (plans.bytes != PlanCapacity::kByMemory) return plans;
-  constexpr std::uint64_t kSure = std::uint64_t{128} << 20, kMost = std::uint64_t{1} << 30;
+  constexpr std::uint64_t kSure = std::uint64_t{128} << 20, kMaxBytes = std::uint64_t{1} << 30;
   const auto usable = usable_memory();
-  plans.bytes = std::min<std::size_t>(kMost, std::max(usable / 64, std::min(usable / 8, kSure)));
+  plans.bytes = std::min<std::size_t>(kMaxBytes, std::max(usable / 64, std::min(usable / 8, kSure)));
   return plans;
 }
 
@@ -55,8 +55,8 @@ class DeviceWorker final : public Worker {
             .busy = std::chrono::nanoseconds{busy_.load(std::memory_order_relaxed)},
             .host_bytes = backend_->host_bytes(),
             .runs_interrupted = interrupted_,
-            .runs_left_behind = backends::LeftBehind::count_in_process(),
-            .runs_left_behind_so_far = backends::LeftBehind::total_in_process(),
+            .runs_left_behind = backends::AbandonedWork::count_in_process(),
+            .runs_left_behind_so_far = backends::AbandonedWork::total_in_process(),
             .programs_new = new_,
             .programs_known = known_,
             .programs_refused = refused_,

@@ -49,7 +49,8 @@ class Worker {
     std::chrono::nanoseconds busy{0};    // all sessions' executors, compiling and running programs
     std::uint64_t host_bytes = 0;        // counted beside buffers: calls that wait, programs, plans, tables
     std::uint64_t runs_interrupted = 0;  // by their session's end or for their time
-    // Of these in all of the process (backends/apart.h): those that still compute, and how many have been left so.
+    // Of these in all of the process (backends/detached_work.h): those that still compute, and how many have been left
+    // so.
     std::uint64_t runs_left_behind = 0, runs_left_behind_so_far = 0;
     // Definitions by sessions. new: the program was compiled for it; known: it was compiled already; refused: it could
     // not be read, was too large, or did not compile.

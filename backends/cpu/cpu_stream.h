@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "backends/apart.h"
 #include "backends/cpu/runtime/memory.h"
+#include "backends/detached_work.h"
 #include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
@@ -36,7 +36,7 @@ class CpuStream final : public Stream {
   Result<BufferPtr> copy_of(std::span<const std::byte> bytes);
 
   const std::shared_ptr<Pool> pool_;
-  const std::shared_ptr<LeftBehind> left_behind_ = std::make_shared<LeftBehind>();
+  const std::shared_ptr<AbandonedWork> left_behind_ = std::make_shared<AbandonedWork>();
   Interrupt interrupt_;
 };
 

@@ -157,7 +157,7 @@ Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt, c
       return dynamic_cast<const CpuBuffer*>(&buffer) != nullptr;
     }));
     const LibraryThreads alone(1);
-    const RunUnderWay under_way;
+    const ActiveRun under_way;
     const auto meter = meter_for(args);
     std::optional<MeterScope> metered;
     if (meter) metered.emplace(meter);

@@ -160,7 +160,7 @@ Status Execution::run_long(const Stage& stage, std::vector<Array> operands, std:
                                             .operands = std::move(operands),
                                             .results = std::vector<Array>(results.size())});
   call->run.scalars = call->scalars;
-  auto done = run_apart(life_.left_behind, [call] {
+  auto done = run_detached(life_.left_behind, [call] {
     const LibraryThreads alone(1);
     return call->kernel(call->run, call->operands, call->results);
   });

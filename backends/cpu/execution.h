@@ -8,16 +8,16 @@
 #include <span>
 #include <vector>
 
-#include "backends/apart.h"
 #include "backends/cpu/stage.h"
+#include "backends/detached_work.h"
 #include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 
-// What work that a run leaves behind needs (backends/apart.h).
+// What work that a run leaves behind needs (backends/detached_work.h).
 struct RunLife {
-  std::shared_ptr<const void> executable;   // its kernels and pool are in use
-  std::shared_ptr<LeftBehind> left_behind;  // of the session; null: nothing is left behind
+  std::shared_ptr<const void> executable;      // its kernels and pool are in use
+  std::shared_ptr<AbandonedWork> left_behind;  // of the session; null: nothing is left behind
 };
 
 // Where an execution keeps the values that steps give: those that pass between the members of a group are nowhere.
@@ -89,11 +89,11 @@ class Execution {
   bool is_refused_among(std::span<const ir::Ref> refs) const;
   // What a node gives because of a Commit that came out false, whatever its other operands are: false of a conjunction,
   // the old value of a select. Nothing: it is computed as ever.
-  struct StandIn {
+  struct Substitute {
     Array value;
     Failure failure;  // of the old value
   };
-  std::optional<StandIn> stand_in(const ir::Node& node, const std::function<Array(ir::Ref)>& operand);
+  std::optional<Substitute> stand_in(const ir::Node& node, const std::function<Array(ir::Ref)>& operand);
 
   const ir::Program& program_;
   const compile::Plan& plan_;
@@ -105,15 +105,15 @@ class Execution {
   std::vector<Failure> failures_;       // of the inputs, then the values; empty as long as all is well
   std::vector<bool> refused_;  // per value: false because of a Commit; empty as long as none has come out false
   Failure why_refused_;        // the first of them
-  BesidePool reserved_;        // for the stages that a Commit guards, until the first of them runs
+  PoolReservation reserved_;   // for the stages that a Commit guards, until the first of them runs
   Interrupt last_interrupt_;   // of the protected stages
 
-  struct UnderWay {
+  struct PendingCollective {
     std::size_t position = 0;
     std::shared_ptr<CollectiveWork> work;
     std::uint64_t number = 0;  // of the group's thread
   };
-  std::deque<UnderWay> under_way_;
+  std::deque<PendingCollective> pending_collectives_;
 };
 
 }  // namespace burn::backends::cpu

@@ -24,7 +24,8 @@ void Execution::run_collectives(std::size_t position) {
   const auto& work = *made;
   auto* const thread = work->member().thread();
   if (thread && stage.collectives_end > position + 1) {
-    auto& one = under_way_.emplace_back(UnderWay{position, work});  // before it begins: it is waited for then
+    auto& one = pending_collectives_.emplace_back(
+        PendingCollective{position, work});  // before it begins: it is waited for then
     try {
       one.number = thread->begin([work, interrupt = InterruptScope::current()] {
         const InterruptScope scope(interrupt);
@@ -32,7 +33,7 @@ void Execution::run_collectives(std::size_t position) {
       });
       return;
     } catch (const std::system_error&) {  // NOLINT: no thread is to be had: this one performs it
-      under_way_.pop_back();
+      pending_collectives_.pop_back();
     }
   }
   if (thread) thread->wait();  // what was begun before comes before
@@ -53,19 +54,19 @@ void Execution::finish_collectives(std::size_t position, CollectiveWork& work) {
 }
 
 void Execution::finish_collectives_before(std::size_t position) {
-  const auto is_due = [&](const UnderWay& one) { return stages_[one.position].collectives_end < position; };
-  while (std::ranges::any_of(under_way_, is_due)) {  // in their order: the ones before are done first anyway
-    const auto first = std::move(under_way_.front());
-    under_way_.pop_front();
+  const auto is_due = [&](const PendingCollective& one) { return stages_[one.position].collectives_end < position; };
+  while (std::ranges::any_of(pending_collectives_, is_due)) {  // in their order: the ones before are done first anyway
+    const auto first = std::move(pending_collectives_.front());
+    pending_collectives_.pop_front();
     first.work->member().thread()->wait(first.number);
     finish_collectives(first.position, *first.work);
   }
 }
 
 void Execution::abandon_collectives(const Status& why) {
-  for (const auto& one : under_way_) one.work->member().abort(why);
-  for (const auto& one : under_way_) one.work->member().thread()->wait(one.number);
-  under_way_.clear();
+  for (const auto& one : pending_collectives_) one.work->member().abort(why);
+  for (const auto& one : pending_collectives_) one.work->member().thread()->wait(one.number);
+  pending_collectives_.clear();
 }
 
 }  // namespace burn::backends::cpu

@@ -59,8 +59,8 @@ bool Execution::is_refused_among(std::span<const ir::Ref> refs) const {
   return !refused_.empty() && std::ranges::any_of(refs, [&](ir::Ref ref) { return is_refused(ref); });
 }
 
-std::optional<Execution::StandIn> Execution::stand_in(const ir::Node& node,
-                                                      const std::function<Array(ir::Ref)>& operand) {
+std::optional<Execution::Substitute> Execution::stand_in(const ir::Node& node,
+                                                         const std::function<Array(ir::Ref)>& operand) {
   if (refused_.empty() && failures_.empty()) return std::nullopt;
   const auto refs = program_.operands_of(node);
   const auto& shape = program_.type_of(node).shape;
@@ -72,15 +72,15 @@ std::optional<Execution::StandIn> Execution::stand_in(const ir::Node& node,
       if (!why || compile::guard_of(program_, node, compile::find_commits(program_)) < 0) return std::nullopt;
       if (!why_refused_) why_refused_ = std::move(why);
     }
-    if (auto failure = failure_among(refs.subspan(2, 1))) return StandIn{{}, std::move(failure)};
-    return StandIn{shaped(operand(refs[2])), nullptr};
+    if (auto failure = failure_among(refs.subspan(2, 1))) return Substitute{{}, std::move(failure)};
+    return Substitute{shaped(operand(refs[2])), nullptr};
   }
   const auto* function = std::get_if<ir::Pointwise>(&node.op);
   const bool rests = (function && function->fn == ir::PointwiseFn::bool_and) ||
                      std::holds_alternative<ir::Reshape>(node.op) || std::holds_alternative<ir::Expand>(node.op);
   if (!rests || !is_refused_among(refs)) return std::nullopt;
   refused_[node.first_value] = true;
-  return StandIn{shaped(Array::immediate(ir::DType::bool_, 0)), nullptr};
+  return Substitute{shaped(Array::immediate(ir::DType::bool_, 0)), nullptr};
 }
 
 }  // namespace burn::backends::cpu

@@ -12,14 +12,14 @@ namespace {
 constexpr std::int32_t kNoBlock = -1;  // a number, which lies in its Array
 
 // A value as Array has it: a block of memory, and whether the value is the whole block, row-major from its start.
-struct Held {
+struct HeldValue {
   std::int32_t block = kNoBlock;
   bool is_whole = false;
 };
 
-class Walk {
+class MemorySimulation {
  public:
-  Walk(const ir::Program& program, const compile::Plan& plan, std::span<const Stage> stages)
+  MemorySimulation(const ir::Program& program, const compile::Plan& plan, std::span<const Stage> stages)
       : program_(program),
         plan_(plan),
         stages_(stages),
@@ -62,33 +62,33 @@ class Walk {
     });
   }
 
-  Held& held(ir::Ref ref) { return (ref.is_input() ? inputs_ : values_)[static_cast<std::size_t>(ref.index())]; }
-  Block& block(const Held& value) { return blocks_[static_cast<std::size_t>(value.block)]; }
-  bool has_block(const Held& value) const { return value.block != kNoBlock; }
+  HeldValue& held(ir::Ref ref) { return (ref.is_input() ? inputs_ : values_)[static_cast<std::size_t>(ref.index())]; }
+  Block& block(const HeldValue& value) { return blocks_[static_cast<std::size_t>(value.block)]; }
+  bool has_block(const HeldValue& value) const { return value.block != kNoBlock; }
   std::int64_t bytes_of(ir::Ref ref) const { return static_cast<std::int64_t>(program_.type_of(ref).num_bytes()); }
 
   void take(std::int64_t bytes) {
     in_use_ += bytes;
     peak_ = std::max(peak_, in_use_);
   }
-  Held fresh(std::int64_t bytes) {
+  HeldValue fresh(std::int64_t bytes) {
     take(bytes);
     blocks_.push_back({bytes, 1});
     return {static_cast<std::int32_t>(blocks_.size() - 1), true};
   }
-  Held copy(const Held& value) {
+  HeldValue copy(const HeldValue& value) {
     if (has_block(value)) ++block(value).owners;
     return value;
   }
-  void drop(Held& value) {
+  void drop(HeldValue& value) {
     if (has_block(value) && --block(value).owners == 0) in_use_ -= block(value).bytes;
     value = {};
   }
 
   // Execution::take_operands().
-  std::vector<Held> take_operands(std::size_t position) {
+  std::vector<HeldValue> take_operands(std::size_t position) {
     const auto& step = plan_.steps[position];
-    std::vector<Held> operands;
+    std::vector<HeldValue> operands;
     operands.reserve(step.reads.size());
     for (const auto ref : step.reads) operands.push_back(copy(held(ref)));
     for (const auto ref : step.reads) {
@@ -98,7 +98,7 @@ class Walk {
   }
 
   // may_overwrite() of array.h.
-  bool may_overwrite(std::span<const Held> operands, std::size_t which, std::int64_t bytes) {
+  bool may_overwrite(std::span<const HeldValue> operands, std::size_t which, std::int64_t bytes) {
     const auto& target = operands[which];
     if (!has_block(target) || !target.is_whole || block(target).bytes != bytes) return false;
     int views = 0;
@@ -112,8 +112,8 @@ class Walk {
 
   // FusedKernel::bind(), for all groups that run in one pass.
   void run_groups(std::size_t first, std::size_t count) {
-    std::vector<std::vector<Held>> operands;
-    std::vector<std::vector<Held>> results(count);
+    std::vector<std::vector<HeldValue>> operands;
+    std::vector<std::vector<HeldValue>> results(count);
     operands.reserve(count);
     std::int64_t totals = 0;
     for (std::size_t g = 0; g < count; ++g) {
@@ -144,7 +144,7 @@ class Walk {
     const auto& step = plan_.steps[position];
     const auto& node = program_.nodes[static_cast<std::size_t>(step.node)];
     auto operands = take_operands(position);
-    std::vector<Held> results;
+    std::vector<HeldValue> results;
     results.reserve(step.results.size());
     for (const auto ref : step.results) results.push_back(result_of(node, ref, operands));
     take(work_space(node));
@@ -159,7 +159,7 @@ class Walk {
     }
   }
 
-  Held result_of(const ir::Node& node, ir::Ref ref, std::span<const Held> operands) {
+  HeldValue result_of(const ir::Node& node, ir::Ref ref, std::span<const HeldValue> operands) {
     if (std::holds_alternative<ir::Constant>(node.op) || std::holds_alternative<ir::Scalar>(node.op)) return {};
     const auto bytes = bytes_of(ref);
     if (is_view(ref)) {
@@ -209,7 +209,7 @@ class Walk {
   const compile::Plan& plan_;
   const std::span<const Stage> stages_;
   const std::vector<compile::ValueView> views_;  // none: each value is its own base
-  std::vector<Held> inputs_, values_;
+  std::vector<HeldValue> inputs_, values_;
   std::vector<Block> blocks_;
   std::int64_t in_use_ = 0, peak_ = 0;  // beyond what is in use when the run begins
 };
@@ -217,7 +217,7 @@ class Walk {
 }  // namespace
 
 std::uint64_t planned_bytes(const ir::Program& program, const compile::Plan& plan, std::span<const Stage> stages) {
-  return Walk(program, plan, stages).peak();
+  return MemorySimulation(program, plan, stages).peak();
 }
 
 }  // namespace burn::backends::cpu

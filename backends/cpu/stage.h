@@ -21,7 +21,7 @@ struct Stage {
   // have to be there.
   std::vector<CollectiveNode> collectives{};
   std::size_t collectives_end = 0;
-  bool may_take_long = false;  // so long that a run must be able to end without it: backends/apart.h
+  bool may_take_long = false;  // so long that a run must be able to end without it: backends/detached_work.h
   std::size_t together = 1;    // how many stages from this one on run in one pass
   bool guards = false;         // whether a Commit chooses between what it computes and what was there
   bool is_protected = false;   // from the first stage that a Commit guards to its last: the run is not to end there

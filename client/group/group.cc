@@ -216,7 +216,7 @@ std::vector<std::size_t> by_readiness(const std::vector<Value>& values) {
 // Per value the number of its bucket (ir/ops/collectives.h), all-reduces of one dtype, so large that links are used
 // well, and so small that the first is sent early. Values of several dtypes may come in turns.
 std::vector<std::int64_t> buckets_of(const std::vector<Value>& values, const std::vector<std::size_t>& order) {
-  constexpr std::size_t kFirst = std::size_t{1} << 20, kMost = std::size_t{25} << 20;  // bytes
+  constexpr std::size_t kFirst = std::size_t{1} << 20, kMaxBucket = std::size_t{25} << 20;  // bytes
   struct Bucket {
     std::int64_t number = 0;
     std::size_t bytes = 0;
@@ -227,7 +227,7 @@ std::vector<std::int64_t> buckets_of(const std::vector<Value>& values, const std
   for (const auto i : order) {
     const auto here = values[i].type().num_bytes();
     auto& bucket = open[values[i].dtype()];
-    if (bucket.number == 0 || bucket.bytes + here > (bucket.number == 1 ? kFirst : kMost)) bucket = {++count, 0};
+    if (bucket.number == 0 || bucket.bytes + here > (bucket.number == 1 ? kFirst : kMaxBucket)) bucket = {++count, 0};
     bucket.bytes += here;
     buckets[i] = bucket.number;
   }

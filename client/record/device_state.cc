@@ -143,7 +143,7 @@ Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
   const proto::WriteOptions options{.batch_axis = BatchScope::axis_of(tensor.type.shape)};
   const std::size_t size = tensor.bytes.size();
   const bool is_worth_knowing =
-      guarded_.reuses_uploads && size >= UploadTable::kLeastBytes && size <= most_known_bytes(handle_.unchecked());
+      guarded_.reuses_uploads && size >= UploadTable::kMinBytes && size <= most_known_bytes(handle_.unchecked());
   std::optional<UploadTable::Key> key;
   if (is_worth_knowing) {
     if (auto known = find_upload(tensor, options, key)) {

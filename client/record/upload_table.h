@@ -18,7 +18,7 @@ namespace burn::client {
 class UploadTable {
  public:
   // Smaller uploads are not worth a look.
-  static constexpr std::size_t kLeastBytes = 4096;
+  static constexpr std::size_t kMinBytes = 4096;
   // Nor are larger ones on their way through shared memory: to read them for the hash takes as long as to send them.
   static constexpr std::size_t kMaxBytesInMemory = std::size_t{1} << 20;
   // Beyond it nothing is remembered until something is released.

@@ -13,7 +13,7 @@ namespace {
 
 using Fn = ir::PointwiseFn;
 
-constexpr std::int64_t kLeastRoom = 16;  // below it, counts share one program
+constexpr std::int64_t kMinRoom = 16;  // below it, counts share one program
 
 struct Counted {
   std::int64_t count;
@@ -23,7 +23,7 @@ struct Counted {
 Counted wait_for(Found& found) {
   const auto count = found.count.get().as_slice<std::int64_t>()[0];
   const auto rounded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
-  const auto room = std::min(std::max(rounded, kLeastRoom), found.order.dim(0));
+  const auto room = std::min(std::max(rounded, kMinRoom), found.order.dim(0));
   return {count, narrow(found.order, 0, 0, room, found.site)};
 }
 

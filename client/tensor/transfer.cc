@@ -15,8 +15,8 @@
 namespace burn::client {
 namespace {
 
-constexpr std::size_t kLeastBytes = std::size_t{1} << 20;  // for less it is not worth while to connect two workers
-constexpr std::size_t kMaxPairs = 7;                       // of a device: with seven others
+constexpr std::size_t kMinBytes = std::size_t{1} << 20;  // for less it is not worth while to connect two workers
+constexpr std::size_t kMaxPairs = 7;                     // of a device: with seven others
 constexpr std::chrono::seconds kForming{10};
 
 // Two devices that are a group, or that cannot be one.
@@ -66,7 +66,7 @@ void check_health(const DeviceState& device) {
 
 std::optional<Value> move_directly(const Value& value, const Place& to, const Site& site) {
   const auto& from = value.device();
-  if (value.rank() == 0 || value.type().num_bytes() < kLeastBytes || value.shape()[0] == 0) return std::nullopt;
+  if (value.rank() == 0 || value.type().num_bytes() < kMinBytes || value.shape()[0] == 0) return std::nullopt;
   if (!from->session().traits().is_remote || !to.device->session().traits().is_remote) return std::nullopt;
   check_health(*from);
   check_health(*to.device);

@@ -196,7 +196,7 @@ class ElementKernel {
   }
 
   const GroupPlan& plan_;
-  const WalkPlan walk_;
+  const LoopDims walk_;
   const bool is_linear_;  // the elements of all operands lie as those of the walk
   const std::int64_t elements_;
   const int width_, steps_;  // elements of a vector; vectors of a thread

@@ -46,7 +46,7 @@ void allow_in_place(Emitter& emit, const GroupPlan& plan, std::initializer_list<
   }
 }
 
-Argument walk_argument(const WalkPlan& plan) {
+Argument walk_argument(const LoopDims& plan) {
   constexpr int kMaxRank = 8;
   std::vector<std::int64_t> words;  // as kernels/index.h lays a Walk out: the rank takes a word of its own
   words.push_back(plan.rank());
@@ -59,7 +59,7 @@ Argument walk_argument(const WalkPlan& plan) {
   return Argument(std::as_bytes(std::span(words)));
 }
 
-std::string offsets_in(const WalkPlan& plan, const std::string& walk, const std::string& position) {
+std::string offsets_in(const LoopDims& plan, const std::string& walk, const std::string& position) {
   return cuda_cpp::offsets_in(plan.rank(), plan.is_narrow(), walk, position);
 }
 

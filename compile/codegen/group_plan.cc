@@ -121,17 +121,17 @@ std::vector<std::vector<std::int64_t>> GroupPlan::full_strides(int begin, int en
   return strides;
 }
 
-WalkPlan GroupPlan::element_walk() const {
+LoopDims GroupPlan::element_walk() const {
   return merge_dims(group_.domain.span(), full_strides(0, group_.domain.rank()));
 }
 
-WalkPlan GroupPlan::inner_walk() const {
+LoopDims GroupPlan::inner_walk() const {
   const int begin = outer_rank();
   return merge_dims(group_.domain.span().subspan(static_cast<std::size_t>(begin)),
                     full_strides(begin, group_.domain.rank()));
 }
 
-WalkPlan GroupPlan::row_walk() const {
+LoopDims GroupPlan::row_walk() const {
   const int rank = outer_rank();
   auto strides = full_strides(0, rank);
   strides.resize(static_cast<std::size_t>(full_count_) + static_cast<std::size_t>(row_count_));

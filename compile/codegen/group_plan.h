@@ -30,9 +30,9 @@ class GroupPlan {
   int row_count() const { return row_count_; }
 
   // Walks over the elements of the domain; over its rows; and over the elements of a row.
-  WalkPlan element_walk() const;
-  WalkPlan row_walk() const;
-  WalkPlan inner_walk() const;
+  LoopDims element_walk() const;
+  LoopDims row_walk() const;
+  LoopDims inner_walk() const;
   std::vector<View> full_views() const;  // in the order of the walks
 
   // A row is passed over once for each stage: a value has the stage in which all it is made of is known.

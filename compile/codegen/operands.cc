@@ -4,11 +4,11 @@
 
 namespace burn::compile {
 
-bool WalkPlan::is_linear() const {
+bool LoopDims::is_linear() const {
   return rank() == 1 && std::ranges::all_of(strides, [](const auto& of) { return of[0] == 1; });
 }
 
-bool WalkPlan::is_narrow() const {
+bool LoopDims::is_narrow() const {
   constexpr double kMax = 2147483648.0;
   double positions = 1;
   for (const auto size : sizes) positions *= static_cast<double>(size);
@@ -22,8 +22,8 @@ bool WalkPlan::is_narrow() const {
          });
 }
 
-WalkPlan merge_dims(std::span<const std::int64_t> sizes, const std::vector<std::vector<std::int64_t>>& strides) {
-  WalkPlan plan;
+LoopDims merge_dims(std::span<const std::int64_t> sizes, const std::vector<std::vector<std::int64_t>>& strides) {
+  LoopDims plan;
   plan.strides.resize(strides.size());
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] == 1) continue;
@@ -48,7 +48,7 @@ WalkPlan merge_dims(std::span<const std::int64_t> sizes, const std::vector<std::
   return plan;
 }
 
-int vector_width(const WalkPlan& walk, std::span<const View> views, int most) {
+int vector_width(const LoopDims& walk, std::span<const View> views, int most) {
   const auto fits = [&](int width) {
     const auto last = static_cast<std::size_t>(walk.rank() - 1);
     // A linear walk's rest is done one by one; rows must end with a whole vector.

@@ -11,7 +11,7 @@
 namespace burn::compile {
 
 // The dims that a kernel walks, after neighbouring ones were merged, and the strides of each full operand along them.
-struct WalkPlan {
+struct LoopDims {
   std::vector<std::int64_t> sizes;                 // outermost first
   std::vector<std::vector<std::int64_t>> strides;  // [operand][dim]
 
@@ -23,7 +23,7 @@ struct WalkPlan {
 };
 
 // Merges what can be walked as one dim in all operands, and leaves out dims of size 1. At least one dim remains.
-WalkPlan merge_dims(std::span<const std::int64_t> sizes, const std::vector<std::vector<std::int64_t>>& strides);
+LoopDims merge_dims(std::span<const std::int64_t> sizes, const std::vector<std::vector<std::int64_t>>& strides);
 
 struct GroupOperand {
   enum class Kind : std::uint8_t {
@@ -45,6 +45,6 @@ struct GroupOperand {
 
 // How many elements of every operand one access may take, up to `most`: what alignment, strides and the innermost size
 // allow.
-int vector_width(const WalkPlan& walk, std::span<const View> views, int most);
+int vector_width(const LoopDims& walk, std::span<const View> views, int most);
 
 }  // namespace burn::compile

@@ -17,8 +17,8 @@ class RowLayout {
  public:
   RowLayout(const DeviceFacts& device, const GroupPlan& plan);
 
-  const WalkPlan& rows() const { return rows_; }
-  const WalkPlan& inner() const { return inner_; }
+  const LoopDims& rows() const { return rows_; }
+  const LoopDims& inner() const { return inner_; }
   const RowShape& shape() const { return shape_; }
   // Blocks that a multiprocessor is to run side by side, each thread with so many more bytes in its registers.
   int resident_blocks(std::size_t more_bytes) const;
@@ -47,7 +47,7 @@ class RowLayout {
   int vector_width() const;
 
   const GroupPlan& plan_;
-  WalkPlan rows_, inner_;
+  LoopDims rows_, inner_;
   RowShape shape_;
   std::set<std::size_t> held_, of_row_;
   RowNeeds needs_;

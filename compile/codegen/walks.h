@@ -15,8 +15,8 @@ int vectors_per_thread(const DeviceFacts& device, const GroupPlan& plan);
 Status emit_rows(Emitter& emit, const GroupPlan& plan);
 
 // A kernels/index.h Walk over as many values as the plan has.
-Argument walk_argument(const WalkPlan& plan);
+Argument walk_argument(const LoopDims& plan);
 // The offsets of a position, where the kernel knows the walk by a name.
-std::string offsets_in(const WalkPlan& plan, const std::string& walk, const std::string& position);
+std::string offsets_in(const LoopDims& plan, const std::string& walk, const std::string& position);
 
 }  // namespace burn::compile

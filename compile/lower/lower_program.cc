@@ -41,7 +41,8 @@ class ProgramLowering {
     merge_launches(lowered_, blocks);
     const auto page = target_.facts().max_allocation;
     BURN_RETURN_IF_ERROR(values.check_sizes(blocks, page));
-    lowered_.arena = is_off(Setting::graph_branches) ? plan_arena(blocks, page) : plan_arena(blocks, kApart, page);
+    lowered_.arena =
+        is_off(Setting::graph_branches) ? plan_arena(blocks, page) : plan_arena(blocks, kReuseLimits, page);
     for (const auto& block : blocks) lowered_.block_bytes.push_back(block.bytes);
     lowered_.output_of = values.outputs();
     return std::move(lowered_);
@@ -51,7 +52,8 @@ class ProgramLowering {
   // What is independent may run at the same time if it is given bytes of its own. Small arenas stay in a GPU's cache as
   // they are, so that little would be gained by using the same bytes again. A product beside the next one in a
   // network's way back is two or three steps away from it.
-  static constexpr Apart kApart{.most = std::uint64_t{16} << 20, .steps = 4, .extra = std::uint64_t{64} << 20};
+  static constexpr ReuseLimits kReuseLimits{
+      .most = std::uint64_t{16} << 20, .steps = 4, .extra = std::uint64_t{64} << 20};
 
   Status lower_step(const PlanStep& step) {
     if (step.product != PlanStep::kNone) {

@@ -51,7 +51,7 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, std::uint64_t page) {
   return plan;
 }
 
-ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const Apart& apart, std::uint64_t page) {
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const ReuseLimits& apart, std::uint64_t page) {
   ArenaPlan plan;
   plan.offsets.reserve(lifetimes.size());
   bool is_small = true;

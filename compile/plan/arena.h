@@ -27,12 +27,12 @@ struct ArenaPlan {
 ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, std::uint64_t page = 0);
 
 // How much more memory it may take that steps need not wait for others that used the same bytes for something else.
-struct Apart {
+struct ReuseLimits {
   std::uint64_t most = 0;   // bytes of an arena in which no two lifetimes share any
   std::int32_t steps = 0;   // in larger ones: after which bytes are used again
   std::uint64_t extra = 0;  // bytes that this may take beyond plan_arena() of the lifetimes as they are
 };
 
-ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const Apart& apart, std::uint64_t page = 0);
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const ReuseLimits& apart, std::uint64_t page = 0);
 
 }  // namespace burn::compile

@@ -10,7 +10,7 @@
 namespace burn::compile {
 namespace {
 
-constexpr int kMostInstructions = 24;  // of a group for an element, roughly
+constexpr int kMaxInstructions = 24;  // of a group for an element, roughly
 
 // Functions that take about as many instructions as an addition count 1, others 8.
 int instructions_of(ir::PointwiseFn fn) {
@@ -103,7 +103,7 @@ class Joiner {
       if (member.level != Level::full) return std::nullopt;
       instructions += function ? instructions_of(function->fn) : 1;
     }
-    return instructions <= kMostInstructions ? std::optional(std::move(group)) : std::nullopt;
+    return instructions <= kMaxInstructions ? std::optional(std::move(group)) : std::nullopt;
   }
 
   // Whether a value is the product of a step before it, or a reshape of one, without another reader on the way.

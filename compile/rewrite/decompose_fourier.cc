@@ -111,7 +111,7 @@ class Transformer {
       return to_.add(ir::Concat{1}, {v, to_.filled(dtype_, 0, {before, rest, after})});
     };
     a = {padded(a.re, outer, length - n, inner), padded(a.im, outer, length - n, inner)};
-    // Around the circle: w[0..n), zeros, w[n - 1] down to w[1].
+    // AxisSplit the circle: w[0..n), zeros, w[n - 1] down to w[1].
     const auto around = [&](Ref v, bool negate) {
       if (negate) v = to_.add(PointwiseFn::neg, {v});
       const Ref forth = to_.add(ir::Reshape{line}, {v});
@@ -134,16 +134,16 @@ class Transformer {
 };
 
 // A tensor as [outer, n, inner] around an axis.
-struct Around {
+struct AxisSplit {
   std::int64_t outer = 1, n = 1, inner = 1;
-  Around(const ir::Shape& shape, std::int64_t axis) {
+  AxisSplit(const ir::Shape& shape, std::int64_t axis) {
     for (int i = 0; i < shape.rank(); ++i) (i < axis ? outer : i == axis ? n : inner) *= shape[i];
   }
 };
 
 Parts along(Composer& to, const ir::TensorType& type, std::int64_t axis, Parts x, bool inverse) {
   if (type.num_elements() == 0) return {to.filled(type.dtype, 0, type.shape), to.filled(type.dtype, 0, type.shape)};
-  const Around at(type.shape, axis);
+  const AxisSplit at(type.shape, axis);
   Transformer transformer(to, type.dtype);
   if (inverse) x = {x.im, x.re};
   x = transformer.reshaped(x, {at.outer, at.n, at.inner});

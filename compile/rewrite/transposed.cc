@@ -12,9 +12,9 @@ namespace {
 
 const ir::Dims kTransposing{1, 0};
 
-class Turning {
+class TransposedProducts {
  public:
-  explicit Turning(const ir::Program& program) : program_(program) {}
+  explicit TransposedProducts(const ir::Program& program) : program_(program) {}
 
   bool find() {
     std::vector<std::int32_t> uses;  // per value, counted when the first transposition is seen
@@ -111,7 +111,7 @@ class Turning {
 }  // namespace
 
 std::optional<ir::Program> turn_products(const ir::Program& program) {
-  Turning turning{program};
+  TransposedProducts turning{program};
   if (!turning.find()) return std::nullopt;
   return turning.rewrite();
 }

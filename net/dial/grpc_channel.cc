@@ -68,7 +68,7 @@ std::shared_ptr<GrpcLoop> next_loop() {
   return *least;
 }
 
-// One call of Connect. Reactions run on the loop's thread; it lives until none is due and its channel is gone.
+// One call of Connect. Callbacks run on the loop's thread; it lives until none is due and its channel is gone.
 class Stream final : public GrpcSender, public std::enable_shared_from_this<Stream> {
  public:
   Stream(const std::string& address, const GrpcTls& tls, std::shared_ptr<proto::ChannelHandler> handler,

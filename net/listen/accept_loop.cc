@@ -26,7 +26,7 @@ constexpr auto kPause = milliseconds{100};  // before another try when accepting
 constexpr auto kTick = milliseconds{1000};
 constexpr int kAcceptsPerTurn = 64;
 constexpr auto kRefusalTime = milliseconds{1000};  // for a peer to read why it is refused
-constexpr std::uint64_t kLeastArrival = 512;       // bytes that have been read before we could look
+constexpr std::uint64_t kMinArrival = 512;         // bytes that have been read before we could look
 // An estimate may count what lies unread again when more comes, so a busy server sees a few times of what was sent: of
 // the 64 KiB that HTTP/2 lets a client send before the server reads.
 constexpr double kNamelessBurst = 4 * TokenBucket::kBurst;
@@ -34,11 +34,11 @@ constexpr double kNamelessBurst = 4 * TokenBucket::kBurst;
 }  // namespace
 
 Result<std::unique_ptr<AcceptLoop>> AcceptLoop::start(UniqueFd listening, std::shared_ptr<PermitPool> permits,
-                                                      Reactions reactions) {
+                                                      Callbacks callbacks) {
   UniqueFd poll{::epoll_create1(EPOLL_CLOEXEC)}, wake_event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!poll || !wake_event) return unavailable("cannot wait for connections: " + errno_text(errno));
   std::unique_ptr<AcceptLoop> loop{new AcceptLoop{std::move(listening), std::move(poll), std::move(wake_event),
-                                                  std::move(permits), std::move(reactions)}};
+                                                  std::move(permits), std::move(callbacks)}};
   if (!loop->watch(loop->wake_event_.get(), EPOLLIN) || !loop->watch(loop->listening_.get(), EPOLLIN)) {
     return unavailable("cannot wait for connections: " + errno_text(errno));
   }
@@ -51,12 +51,12 @@ Result<std::unique_ptr<AcceptLoop>> AcceptLoop::start(UniqueFd listening, std::s
 }
 
 AcceptLoop::AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd wake_event, std::shared_ptr<PermitPool> permits,
-                       Reactions reactions)
+                       Callbacks callbacks)
     : listening_(std::move(listening)),
       poll_(std::move(poll)),
       wake_event_(std::move(wake_event)),
       permits_(std::move(permits)),
-      reactions_(std::move(reactions)) {}
+      callbacks_(std::move(callbacks)) {}
 
 AcceptLoop::~AcceptLoop() { stop(); }
 
@@ -112,7 +112,7 @@ void AcceptLoop::run() {
     next_tick = now + kTick;
     end_overdue();
     try {
-      reactions_.tick();
+      callbacks_.tick();
     } catch (const std::exception&) {  // no memory: in a second again
     }
   }
@@ -146,7 +146,7 @@ void AcceptLoop::serve(UniqueFd client) {
   keep(std::move(ours), *std::move(permit), peer);
   // That both directions are shut down is always told.
   if (!watch(fd, EPOLLIN | EPOLLET)) return forget(fd);
-  reactions_.accepted(std::move(client));
+  callbacks_.accepted(std::move(client));
 }
 
 void AcceptLoop::keep(UniqueFd ours, Permit permit, const std::string& peer) {
@@ -253,7 +253,7 @@ void AcceptLoop::look_at(int fd) {
     peer = connection.peer;
   }
   try {
-    reactions_.too_much(peer);
+    callbacks_.too_much(peer);
   } catch (const std::exception&) {  // no memory to tell the peer
     const std::lock_guard lock{mutex_};
     if (const auto it = open_.find(fd); it != open_.end()) end_unread(fd);
@@ -267,7 +267,7 @@ void AcceptLoop::look_at_nameless(AcceptedConnection& connection) {
   // and all that lies there may be new.
   const auto unread = unread_bytes(fd);
   const auto before = std::exchange(connection.unread, unread);
-  connection.estimated += std::max(unread > before ? unread - before : unread, kLeastArrival);
+  connection.estimated += std::max(unread > before ? unread - before : unread, kMinArrival);
   const auto verdict = connection.bucket.count(connection.estimated, Clock::now());
   if (verdict == TokenBucket::Verdict::absurd) end_unread(fd);
   if (verdict != TokenBucket::Verdict::fine && !connection.ends_at) connection.ends_at = Clock::now() + kRefusalTime;

@@ -31,7 +31,7 @@ class AcceptLoop {
   // Bytes that a peer may send while it takes nothing of what there is for it.
   static constexpr std::uint64_t kMaxWhilePeerTakesNothing = std::uint64_t{8} << 20;
 
-  struct Reactions {
+  struct Callbacks {
     std::function<void(UniqueFd socket)> accepted;  // non-blocking; on the loop's thread
     std::function<void()> tick;                     // about once a second, on the loop's thread
     // Unauthenticated calls on the connection of this peer have sent more than they may. If none of its calls is
@@ -41,7 +41,7 @@ class AcceptLoop {
 
   // Errors: UNAVAILABLE when the system has nothing to wait with, or no thread.
   static Result<std::unique_ptr<AcceptLoop>> start(UniqueFd listening, std::shared_ptr<PermitPool> permits,
-                                                   Reactions reactions);
+                                                   Callbacks callbacks);
   ~AcceptLoop();  // stop()
   AcceptLoop(const AcceptLoop&) = delete;
   AcceptLoop& operator=(const AcceptLoop&) = delete;
@@ -83,7 +83,7 @@ class AcceptLoop {
   };
 
   AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd wake_event, std::shared_ptr<PermitPool> permits,
-             Reactions reactions);
+             Callbacks callbacks);
 
   void run();
   void accept_all();
@@ -103,7 +103,7 @@ class AcceptLoop {
 
   const UniqueFd listening_, poll_, wake_event_;
   const std::shared_ptr<PermitPool> permits_;
-  const Reactions reactions_;
+  const Callbacks callbacks_;
   Clock::time_point paused_until_{};  // of the thread
 
   std::mutex mutex_;

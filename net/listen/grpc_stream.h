@@ -21,7 +21,7 @@
 
 namespace burn::net {
 
-// Reactions run on the loop's thread; it lives until none is due and its channel is gone.
+// Callbacks run on the loop's thread; it lives until none is due and its channel is gone.
 class GrpcStream final : public GrpcSender,
                          public Abortable,
                          public UnauthenticatedCall,

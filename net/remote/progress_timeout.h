@@ -14,8 +14,8 @@ class ProgressTimeout {
   using Clock = std::chrono::steady_clock;
 
   // Of a tensor that comes or goes in pieces: a server that takes longer for them is as good as silent. A tensor of n
-  // bytes is therefore waited for for n / kLeastBytesPerSecond beyond the limit at most.
-  static constexpr std::uint64_t kLeastBytesPerSecond = 2048;
+  // bytes is therefore waited for for n / kMinBytesPerSecond beyond the limit at most.
+  static constexpr std::uint64_t kMinBytesPerSecond = 2048;
 
   struct Seen {
     bool is_waiting = false;    // for anything
@@ -45,7 +45,7 @@ class ProgressTimeout {
     }
     constexpr std::uint64_t kMax = std::uint64_t{1} << 40;  // bytes; leaves room to count in
     const auto worth = std::chrono::duration<double>(static_cast<double>(std::min(seen.bytes, kMax)) /
-                                                     static_cast<double>(kLeastBytesPerSecond));
+                                                     static_cast<double>(kMinBytesPerSecond));
     progress_at_ = std::min(now, progress_at_ + std::chrono::duration_cast<Clock::duration>(worth));
     return limit_.count() > 0 && now - progress_at_ >= limit_;
   }

@@ -1,7 +1,7 @@
 // Whether a peer takes what is sent to it, as a transport that only sees its own writes can tell.
 //
 // Answers that wait are memory that a peer which asks and does not read makes us keep. So nothing more is read from it
-// while more than kMaxQueuedBytes wait, and one that then takes less than kLeastBytes within the time given, or does
+// while more than kMaxQueuedBytes wait, and one that then takes less than kMinBytes within the time given, or does
 // not take its end, is cut off. The same clock watches what comes: a message that is begun and not finished.
 #pragma once
 
@@ -20,7 +20,7 @@ inline constexpr std::string_view kDoesNotRead = "the peer does not read what it
 class StallWatch {
  public:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10;
+  static constexpr std::uint64_t kMinBytes = std::uint64_t{64} << 10;
 
   // The peer's side has room for these now.
   void took(std::uint64_t bytes) { taken_ += bytes; }
@@ -32,7 +32,7 @@ class StallWatch {
       since_.reset();
       return false;
     }
-    if (!since_ || is_ending != was_ending_ || (!is_ending && taken_ - taken_then_ >= kLeastBytes)) {
+    if (!since_ || is_ending != was_ending_ || (!is_ending && taken_ - taken_then_ >= kMinBytes)) {
       since_ = now;
       taken_then_ = taken_;
       was_ending_ = is_ending;

@@ -190,7 +190,7 @@ void Connection::take_events() {
     if (!next.ok()) return refuse(next.status().with_context("the peer sent"));
     const std::optional<Inbox::Event>& event = *next;
     if (!event) return;
-    if (event->opcode == Opcode::binary) arrival_.took(StallWatch::kLeastBytes);  // it is whole
+    if (event->opcode == Opcode::binary) arrival_.took(StallWatch::kMinBytes);  // it is whole
     on_event(*event);
   }
 }

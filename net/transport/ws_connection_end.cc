@@ -99,7 +99,7 @@ void Connection::tick() {
   stall_.took(written - std::exchange(written_bytes_, written));
   // A peer that takes this much is there, even if its answer to our ping is long in coming: behind megabytes, on a slow
   // line.
-  if (written - written_then_ >= StallWatch::kLeastBytes) {
+  if (written - written_then_ >= StallWatch::kMinBytes) {
     written_then_ = written;
     last_seen_ = now;
   }
@@ -111,10 +111,10 @@ void Connection::tick() {
   // A message that comes byte by byte holds memory. A client has another limit: that of the answer.
   const bool is_coming = role_ == Role::server && !is_ending && !is_paused_ && inbox_.is_within_message();
   if (arrival_.is_stalled(now, false, is_coming, timeout)) {
-    return refuse(Status{
-        StatusCode::deadline_exceeded,
-        fmt::format("a message was begun and has not come: less than {} bytes of it in {} s", StallWatch::kLeastBytes,
-                    std::chrono::duration_cast<std::chrono::seconds>(timeout).count())});
+    return refuse(
+        Status{StatusCode::deadline_exceeded,
+               fmt::format("a message was begun and has not come: less than {} bytes of it in {} s",
+                           StallWatch::kMinBytes, std::chrono::duration_cast<std::chrono::seconds>(timeout).count())});
   }
   const auto silence = now - last_seen_;
   if (!is_paused_ && silence >= options_.idle_timeout && !socket_->has_input())

@@ -7,19 +7,19 @@
 namespace burn::nn {
 namespace {
 
-// Walks with paths; `Told` is a TensorVisitor or a ModuleMapper. body(path, slot) gets the first place of each tensor,
-// whose slot is copied to the others.
-template <typename Told, typename Body>
-class PathWalk final : public ModuleVisitor {
+// Walks with paths; `Target` is a TensorVisitor or a ModuleMapper. body(path, slot) gets the first place of each
+// tensor, whose slot is copied to the others.
+template <typename Target, typename Body>
+class PathVisitor final : public ModuleVisitor {
  public:
-  PathWalk(Told& told, Body& body) : told_(told), body_(body) {}
+  PathVisitor(Target& target, Body& body) : target_(target), body_(body) {}
 
   void enter(std::string_view name, std::string_view type) override {
     path_.enter(name);
-    told_.enter_module(path_.text(), type);
+    target_.enter_module(path_.text(), type);
   }
   void leave() override {
-    told_.leave_module(path_.text());
+    target_.leave_module(path_.text());
     path_.leave();
   }
   void slot(std::string_view name, Slot& slot) override {
@@ -38,15 +38,15 @@ class PathWalk final : public ModuleVisitor {
     if (first.value.storage() != later.value.storage()) later = first;
   }
 
-  Told& told_;
+  Target& target_;
   Body& body_;
   detail::ModulePath path_;
   detail::FirstPlaces firsts_;
 };
 
-template <typename Told, typename Body>
-void walk_with_paths(const ModuleWalk& walk, Told& told, Body&& body) {
-  PathWalk<Told, std::remove_reference_t<Body>> visitor{told, body};
+template <typename Target, typename Body>
+void walk_with_paths(const ModuleWalk& walk, Target& target, Body&& body) {
+  PathVisitor<Target, std::remove_reference_t<Body>> visitor{target, body};
   walk(visitor);
 }
 

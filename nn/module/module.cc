@@ -239,9 +239,9 @@ std::int64_t num_params(const ModuleWalk& walk) {
 }
 
 void capture_slots(client::CaptureState& state, const ModuleWalk& walk) {
-  class Teller : public ModuleVisitor {
+  class SlotRecorder : public ModuleVisitor {
    public:
-    Teller(client::CaptureState& state, const ModuleWalk& walk) : state_(state), walk_(walk) {}
+    SlotRecorder(client::CaptureState& state, const ModuleWalk& walk) : state_(state), walk_(walk) {}
     void enter(std::string_view, std::string_view) override {}
     void leave() override {}
     void param(std::string_view name, ParamBase& param) override {
@@ -268,7 +268,7 @@ void capture_slots(client::CaptureState& state, const ModuleWalk& walk) {
     const ModuleWalk& walk_;
     FirstPlaces firsts_;
   };
-  Teller teller{state, walk};
+  SlotRecorder teller{state, walk};
   walk(teller);
 }
 

@@ -36,14 +36,14 @@ RecurrentValues Gru::apply_layer(const Value& x, const std::vector<Value>& state
       reset_after ? std::nullopt : std::optional{detail::Gates{"Gru", {&new_gate}, site}};
   detail::check_input("Gru", x, gates, site);
   detail::check_state("Gru", state, 1, site);
-  const detail::Walkway way{batch_first, reverse};
+  const detail::ScanOrder order{batch_first, reverse};
   Value h = detail::state_or_zeros("Gru: the state", state.empty() ? nullptr : &state[0], x, gates, way, site);
   // As wide as a state at once: its gradient is then added up within each step's kernel, and summed over the batch
   // once.
   std::optional<Value> last_bias;
   if (gates.last_bias)
     last_bias = client::expand(client::reshape(*gates.last_bias, {1, gates.width()}, site), h.shape(), site);
-  const Value states = detail::walk(x, gates, way, site, [&](const Value& of_input) {
+  const Value states = detail::scan_time(x, gates, way, site, [&](const Value& of_input) {
     const Value of_hidden = (first_two ? *first_two : gates).of_hidden(h, site), before = h;
     const auto open = [&](std::int64_t gate) {
       return gate_activation.apply(gates.gate(of_input, gate, site) + gates.gate(of_hidden, gate, site), site);

@@ -34,13 +34,13 @@ RecurrentValues Lstm::apply_layer(const Value& x, const std::vector<Value>& stat
                                   : detail::Gates{"Lstm", {&input_gate, &output_gate, &cell_gate, &forget_gate}, site};
   detail::check_input("Lstm", x, gates, site);
   detail::check_state("Lstm", state, 2, site);
-  const detail::Walkway way{batch_first, reverse};
+  const detail::ScanOrder order{batch_first, reverse};
   const auto initial = [&](const char* what, std::size_t part) {
     return detail::state_or_zeros(what, state.empty() ? nullptr : &state[part], x, gates, way, site);
   };
   Value c = initial("Lstm: the cell state", 0);
   Value h = initial("Lstm: the hidden state", 1);
-  const Value states = detail::walk(x, gates, way, site, [&](const Value& of_input) {
+  const Value states = detail::scan_time(x, gates, way, site, [&](const Value& of_input) {
     const Value of_hidden = gates.of_hidden(h, site);
     const auto sum = [&](std::int64_t gate) {
       return gates.gate(of_input, gate, site) + gates.gate(of_hidden, gate, site);

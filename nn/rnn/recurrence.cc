@@ -84,9 +84,9 @@ void check_state(const char* layer, const std::vector<Value>& state, std::size_t
                site);
 }
 
-Value state_or_zeros(const char* what, const Value* state, const Value& x, const Gates& gates, const Walkway& way,
+Value state_or_zeros(const char* what, const Value* state, const Value& x, const Gates& gates, const ScanOrder& order,
                      const Site& site) {
-  const ir::Shape shape{x.dim(way.batch_first ? 0 : 1), gates.hidden_weight.dim(0)};
+  const ir::Shape shape{x.dim(order.batch_first ? 0 : 1), gates.hidden_weight.dim(0)};
   if (state == nullptr) return client::filled(client::place_of(x), shape, 0, x.dtype(), site);
   client::fail_if_empty(*state, what, site);
   if (state->shape() != shape) {
@@ -97,22 +97,22 @@ Value state_or_zeros(const char* what, const Value* state, const Value& x, const
   return *state;
 }
 
-Value walk(const Value& x, const Gates& gates, const Walkway& way, const Site& site,
-           const std::function<Value(const Value&)>& step) {
+Value scan_time(const Value& x, const Gates& gates, const ScanOrder& order, const Site& site,
+                const std::function<Value(const Value&)>& step) {
   const Value products = gates.of_inputs(x, site);  // [.., .., n d_hidden]
-  const int time_dim = way.batch_first ? 1 : 0;
+  const int time_dim = order.batch_first ? 1 : 0;
   const auto time = products.dim(time_dim), batch = products.dim(1 - time_dim), width = gates.width();
   std::vector<Value> states(static_cast<std::size_t>(time));
   for (std::int64_t i = 0; i < time; ++i) {
-    const auto t = way.reverse ? time - 1 - i : i;
+    const auto t = order.reverse ? time - 1 - i : i;
     const Value now = client::reshape(client::narrow(products, time_dim, t, 1, site), {batch, products.dim(2)}, site);
     states[static_cast<std::size_t>(t)] = step(now);
   }
   if (states.empty()) {
-    const ir::Shape none = way.batch_first ? ir::Shape{batch, 0, width} : ir::Shape{0, batch, width};
+    const ir::Shape none = order.batch_first ? ir::Shape{batch, 0, width} : ir::Shape{0, batch, width};
     return client::filled(client::place_of(x), none, 0, x.dtype(), site);
   }
-  return client::stack(states, way.batch_first ? 1 : 0, site);
+  return client::stack(states, order.batch_first ? 1 : 0, site);
 }
 
 void check_clip(const char* config, const std::optional<double>& clip) {

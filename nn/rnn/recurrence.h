@@ -33,7 +33,7 @@ struct Gates {
 };
 
 // In which order, and from which layout, a layer walks.
-struct Walkway {
+struct ScanOrder {
   bool batch_first = true;  // [batch, time, ...] instead of [time, batch, ...]
   bool reverse = false;     // from the last step to the first; the result of a step stays at its place
 };
@@ -46,11 +46,11 @@ void check_state(const char* layer, const std::vector<client::Value>& state, std
                  const client::Site& site);
 // The state given, or zeros [batch, d_hidden]. Throws for one of another shape.
 client::Value state_or_zeros(const char* what, const client::Value* state, const client::Value& x, const Gates& gates,
-                             const Walkway& way, const client::Site& site);
+                             const ScanOrder& order, const client::Site& site);
 
 // Calls step(products of one time step [batch, n d_hidden]), which gives the hidden state after it [batch, d_hidden],
 // for every step. Returns all hidden states in the layout of x.
-client::Value walk(const client::Value& x, const Gates& gates, const Walkway& way, const client::Site& site,
-                   const std::function<client::Value(const client::Value&)>& step);
+client::Value scan_time(const client::Value& x, const Gates& gates, const ScanOrder& order, const client::Site& site,
+                        const std::function<client::Value(const client::Value&)>& step);
 
 }  // namespace burn::nn::detail

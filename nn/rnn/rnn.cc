@@ -26,9 +26,9 @@ RecurrentValues Rnn::apply_layer(const Value& x, const std::vector<Value>& state
   const detail::Gates gates{"Rnn", {&gate}, site};
   detail::check_input("Rnn", x, gates, site);
   detail::check_state("Rnn", state, 1, site);
-  const detail::Walkway way{batch_first, reverse};
+  const detail::ScanOrder order{batch_first, reverse};
   Value h = detail::state_or_zeros("Rnn: the state", state.empty() ? nullptr : &state[0], x, gates, way, site);
-  const Value states = detail::walk(x, gates, way, site, [&](const Value& of_input) {
+  const Value states = detail::scan_time(x, gates, way, site, [&](const Value& of_input) {
     h = hidden_activation.apply(of_input + gates.of_hidden(h, site), site);
     if (clip) h = client::clamp(h, -*clip, *clip, site);
     return h;

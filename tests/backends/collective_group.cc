@@ -11,22 +11,22 @@
 namespace burn::testing {
 namespace {
 
-using backends::Meeting;
+using backends::Rendezvous;
 
 std::vector<std::unique_ptr<backends::Links>> socket_links(int size) {
   const std::string ticket = "0123456789abcdef";
-  std::vector<std::unique_ptr<Meeting>> meetings;
+  std::vector<std::unique_ptr<Rendezvous>> rendezvous;
   std::vector<std::string> addresses;
   for (int rank = 0; rank < size; ++rank) {
-    meetings.push_back(value_or_throw(Meeting::listen("127.0.0.1", ticket, rank, size)));
-    addresses.push_back(meetings.back()->address());
+    rendezvous.push_back(value_or_throw(Rendezvous::listen("127.0.0.1", ticket, rank, size)));
+    addresses.push_back(rendezvous.back()->address());
   }
   std::vector<std::unique_ptr<backends::Links>> links(static_cast<std::size_t>(size));
   std::vector<int> ranks(static_cast<std::size_t>(size));
   std::iota(ranks.begin(), ranks.end(), 0);
   TestGroup::on_threads(ranks, [&](int rank) {
     const auto r = static_cast<std::size_t>(rank);
-    links[r] = value_or_throw(meetings[r]->meet(addresses, std::chrono::seconds{20}));
+    links[r] = value_or_throw(rendezvous[r]->meet(addresses, std::chrono::seconds{20}));
   });
   return links;
 }

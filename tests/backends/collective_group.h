@@ -9,7 +9,7 @@
 
 #include "backends/collective/collective.h"
 #include "backends/collective/direct_collective.h"
-#include "backends/collective/meeting.h"
+#include "backends/collective/rendezvous.h"
 #include "ir/program.h"
 #include "tests/reference/tensor.h"
 #include "tests/support/simulated_links.h"

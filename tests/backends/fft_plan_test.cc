@@ -121,8 +121,8 @@ void expect_back(std::int64_t h, T bound) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(number(static_cast<std::int64_t>(i)));
   const auto& loops = fft_loops<T>();
   loops.split(h, x.data(), a.data(), b.data());
-  loops.untangle(h, cos.data(), sin.data(), a.data(), b.data(), re.data(), im.data());
-  loops.tangle(h, cos.data(), sin.data(), re.data(), im.data(), c.data(), d.data());
+  loops.unpack_real(h, cos.data(), sin.data(), a.data(), b.data(), re.data(), im.data());
+  loops.pack_real(h, cos.data(), sin.data(), re.data(), im.data(), c.data(), d.data());
   loops.join(h, c.data(), d.data(), y.data());
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(y[i], 2 * x[i], bound) << "of " << h << ", element " << i;
 }

@@ -101,7 +101,7 @@ TEST_F(HalfProducts, OnOneThread) {
 }
 
 TEST_F(HalfProducts, InBandsOfRowsAndOfColumns) {
-  for (const auto cut : {HalfCut::rows, HalfCut::columns, HalfCut::both}) {
+  for (const auto cut : {HalfSplit::rows, HalfSplit::columns, HalfSplit::both}) {
     for (const Case& c : {Case{300, 280, 64}, Case{257, 130, 500, false, true, 2}})
       expect_product(
           c, [cut](cpu::Run& run, const HalfProduct& p) { return multiply_half(run, ir::DType::bf16, p, cut); });

@@ -21,7 +21,7 @@ class BatchScopes : public ::testing::Test {
     kept_.push_back(client::from_data(data, {device}, ir::DType::f32));
   }
 
-  const std::shared_ptr<test::Told> told = std::make_shared<test::Told>();
+  const std::shared_ptr<test::RecordedCalls> told = std::make_shared<test::RecordedCalls>();
   const Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
 
  private:

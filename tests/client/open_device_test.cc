@@ -23,7 +23,7 @@ class OpenDevice : public ::testing::Test {
   class Session : public test::RecordingSession {
    public:
     explicit Session(std::shared_ptr<std::atomic<bool>> is_broken)
-        : RecordingSession(std::make_shared<test::Told>()), is_broken_(std::move(is_broken)) {}
+        : RecordingSession(std::make_shared<test::RecordedCalls>()), is_broken_(std::move(is_broken)) {}
     Status health() const override { return *is_broken_ ? unavailable("lost connection to it") : ok_status(); }
     void read(proto::TensorId id, ReadCallback done) override {
       if (const Status why = health(); !why.ok()) return done(why);

@@ -13,7 +13,7 @@
 namespace burn::test {
 
 // Outlives the device it is given to, so that tests can look at it afterwards.
-struct Told {
+struct RecordedCalls {
   std::mutex mutex;
   std::map<proto::ProgramId, std::shared_ptr<const ir::Program>> programs;
   std::vector<proto::Run> runs;
@@ -29,7 +29,7 @@ struct Told {
 
 class RecordingSession : public proto::Session {
  public:
-  explicit RecordingSession(std::shared_ptr<Told> told) : told_(std::move(told)) {}
+  explicit RecordingSession(std::shared_ptr<RecordedCalls> told) : told_(std::move(told)) {}
 
   const proto::SessionInfo& info() const override { return info_; }
   proto::SessionTraits traits() const override { return told_->traits; }
@@ -80,7 +80,7 @@ class RecordingSession : public proto::Session {
   }
 
  private:
-  std::shared_ptr<Told> told_;
+  std::shared_ptr<RecordedCalls> told_;
   std::map<proto::TensorId, ir::TensorType> types_;
   proto::SessionInfo info_;
 };

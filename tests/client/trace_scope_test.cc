@@ -10,7 +10,7 @@ namespace burn {
 namespace {
 
 TEST(TraceScopes, GiveTheirContextToTheRunsThatAreSentInThem) {
-  const auto told = std::make_shared<test::Told>();
+  const auto told = std::make_shared<test::RecordedCalls>();
   const Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
   const TraceContext outer{.trace_high = 1, .trace_low = 2, .span = 3, .is_sampled = true};
   const TraceContext inner{.trace_high = 1, .trace_low = 2, .span = 4};

@@ -56,7 +56,7 @@ TEST(Bits, AreSetAsOftenAsNot) {
       for (std::size_t k = 0; k < 64; ++k) set[k] += static_cast<int>(x >> k & 1);
     }
   }
-  for (std::size_t k = 0; k < 64; ++k) EXPECT_NEAR(set[k], kDrawn / 2, 400) << "bit " << k;
+  for (std::size_t k = 0; k < 64; ++k) EXPECT_NEAR(set[k], kDrawn / 2.0, 400) << "bit " << k;
 }
 
 struct Moments {

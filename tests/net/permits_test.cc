@@ -125,7 +125,7 @@ TEST(StallWatch, CutsOffAPeerThatTakesTooLittle) {
   EXPECT_FALSE(watch.is_stalled(now, false, true, 30s));
   for (int i = 0; i < 10; ++i) {  // takes enough
     now += 20s;
-    watch.took(StallWatch::kLeastBytes);
+    watch.took(StallWatch::kMinBytes);
     EXPECT_FALSE(watch.is_stalled(now, false, true, 30s));
   }
   now += 20s;

@@ -39,9 +39,9 @@ TEST(ProgressTimeout, BeginsAnewWithWhatHasComeWhole) {
 
 TEST(ProgressTimeout, WantsAnAnswerToComeAtSomeRate) {
   auto seen = kSilent;
-  seen.bytes = ProgressTimeout::kLeastBytesPerSecond;
+  seen.bytes = ProgressTimeout::kMinBytesPerSecond;
   EXPECT_EQ(seconds_until_over(seconds{10}, seen), 0);
-  seen.bytes = ProgressTimeout::kLeastBytesPerSecond / 2;  // half as long again, and so on
+  seen.bytes = ProgressTimeout::kMinBytesPerSecond / 2;  // half as long again, and so on
   EXPECT_EQ(seconds_until_over(seconds{10}, seen), 20);
   seen.bytes = 1;
   EXPECT_EQ(seconds_until_over(seconds{600}, seen), 601);

@@ -240,7 +240,7 @@ TEST(Autocast, TakesNothingButFloatsOf16And32Bits) {
 }
 
 TEST(Autocast, AWeightIsCastOnceAStep) {
-  const auto told = std::make_shared<test::Told>();
+  const auto told = std::make_shared<test::RecordedCalls>();
   const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(told)).autodiff();
   const auto layer = nn::LinearConfig{.d_input = 4, .d_output = 4, .bias = false}.init(device);
   const auto x = Tensor<2>::ones({2, 4}, device);

@@ -57,7 +57,7 @@ TEST(Checkpointing, GivesTheSameGradients) {
 
 // What was recorded, as one program, and what a device makes of it first.
 std::size_t recomputed_nodes(Strategy strategy, bool create_graph = false) {
-  const auto told = std::make_shared<test::Told>();
+  const auto told = std::make_shared<test::RecordedCalls>();
   const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(told)).autodiff();
   const auto mlp = DeepMlp::init(3, 64, 0.5, device);
   const auto x = Tensor<2>::ones({128, 64}, device);
@@ -93,7 +93,7 @@ TEST(Checkpointing, EndsWithItsScope) {
 
 TEST(Checkpointing, IsSaidOfATensorInsteadOfAScope) {
   const auto recomputed = [](auto&& mark, Strategy scope) {
-    const auto told = std::make_shared<test::Told>();
+    const auto told = std::make_shared<test::RecordedCalls>();
     const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(told)).autodiff();
     const auto mlp = DeepMlp::init(3, 64, 0, device);
     const auto x = Tensor<2>::ones({128, 64}, device);

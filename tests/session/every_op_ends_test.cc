@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/apart.h"
+#include "backends/detached_work.h"
 #include "backends/registry/registry.h"
 #include "base/error.h"
 #include "ir/catalogue.h"
@@ -58,7 +58,7 @@ TEST_P(EveryOp, IsToldInTime) {
   session->close();
   session = nullptr;
   EXPECT_LT(Clock::now() - closing, kTold) << "what is left behind holds up the end of its session";
-  backends::LeftBehind::wait_for_all();  // the next one may leave one, too
+  backends::AbandonedWork::wait_for_all();  // the next one may leave one, too
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOp, testing::ValuesIn(long_programs()),

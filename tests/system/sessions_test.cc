@@ -36,9 +36,9 @@ struct Tiny {
 };
 
 // Each thread waits until all are there: so many sessions are open at once.
-class Meeting {
+class Barrier {
  public:
-  explicit Meeting(int count) : missing_(count) {}
+  explicit Barrier(int count) : missing_(count) {}
   bool wait() {
     std::unique_lock lock{mutex_};
     if (--missing_ == 0) changed_.notify_all();
@@ -57,7 +57,7 @@ struct Client {
   std::string failed;
 };
 
-void train(const std::string& url, int steps, Meeting& meeting, Client& client) {
+void train(const std::string& url, int steps, Barrier& all_open, Client& client) {
   std::optional<Device> ad;
   try {
     ad = Device::new_session(url).autodiff();
@@ -65,7 +65,7 @@ void train(const std::string& url, int steps, Meeting& meeting, Client& client) 
   } catch (const std::exception& error) {
     client.failed = error.what();
   }
-  if (!meeting.wait()) client.failed = "not all came";
+  if (!all_open.wait()) client.failed = "not all came";
   if (!client.failed.empty()) return;
   try {
     ad->seed(7);
@@ -116,7 +116,7 @@ void train_at_once(int count, int steps) {
   const auto memory_before = status_of(worker.id(), "VmRSS");
 
   std::vector<Client> clients(static_cast<std::size_t>(count));
-  Meeting meeting{count};
+  Barrier all_open{count};
   std::atomic<std::size_t> most_threads = 0, most_memory = 0;
   std::atomic<bool> is_done = false;
   std::thread watch{[&] {
@@ -127,7 +127,7 @@ void train_at_once(int count, int steps) {
     }
   }};
   std::vector<std::thread> threads;
-  for (auto& client : clients) threads.emplace_back([&] { train(url, steps, meeting, client); });
+  for (auto& client : clients) threads.emplace_back([&] { train(url, steps, all_open, client); });
   for (auto& thread : threads) thread.join();
   is_done = true;
   watch.join();

@@ -13,11 +13,11 @@ namespace burn::train {
 namespace {
 
 constexpr std::string_view kEpoch = "epoch-", kBatch = "-batch-", kInterrupted = "interrupted";
-constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;
+constexpr std::int64_t kMaxCounted = std::int64_t{1} << 53;
 
 std::optional<std::int64_t> count_of(std::string_view text, std::int64_t least) {
   const auto number = parse_number<std::int64_t>(text);
-  return number && *number >= least && *number <= kMostCounted ? number : std::nullopt;
+  return number && *number >= least && *number <= kMaxCounted ? number : std::nullopt;
 }
 
 // Where in a training a checkpoint is: after `epochs` whole ones, and `batches` of the next.

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;  // what JSON's numbers hold exactly
+constexpr std::int64_t kMaxCounted = std::int64_t{1} << 53;  // what JSON's numbers hold exactly
 
 // What the file system refuses, as one sentence.
 template <typename Body>
@@ -54,9 +54,9 @@ void write(const fs::path& folder, const Checkpoint& checkpoint) {
 }
 
 void check_range(const fs::path& folder, const char* what, std::int64_t number, std::int64_t least) {
-  if (number >= least && number <= kMostCounted) return;
+  if (number >= least && number <= kMaxCounted) return;
   throw Error(StatusCode::data_loss, fmt::format("{}: {} is {}, which is not in {} to {}",
-                                                 (folder / "state.json").string(), what, number, least, kMostCounted));
+                                                 (folder / "state.json").string(), what, number, least, kMaxCounted));
 }
 
 // A file of a later version may have fields that this one does not know, so its version is looked at first.

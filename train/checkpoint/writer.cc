@@ -19,7 +19,7 @@ CheckpointWriter::~CheckpointWriter() {
 
 void CheckpointWriter::write(Job job) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return waiting_.size() < kMostWaiting; });
+  changed_.wait(lock, [&] { return waiting_.size() < kMaxWaiting; });
   waiting_.push_back(std::move(job));
   if (!thread_.joinable()) thread_ = start_thread("burn-checkpoint", [this] { run(); });
   changed_.notify_all();

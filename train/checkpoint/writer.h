@@ -45,8 +45,8 @@ class CheckpointWriter {
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
   // Jobs that may wait while one is written.
-  static constexpr std::size_t kMostWaiting = 1;
-  // Returns at once, unless kMostWaiting wait already.
+  static constexpr std::size_t kMaxWaiting = 1;
+  // Returns at once, unless kMaxWaiting wait already.
   void write(Job job);
   bool is_idle() const;
   std::vector<Outcome> take_outcomes();

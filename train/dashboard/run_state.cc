@@ -55,8 +55,8 @@ void RunState::begin(const events::Start& start, std::int64_t time_us) {
     first_us_ = last_us_ = time_us;
   }
   start_ = start;
-  constexpr std::int32_t kMostDecimals = 17;  // a file may say anything
-  for (auto& metric : start_.metrics) metric.format.decimals = std::clamp(metric.format.decimals, 0, kMostDecimals);
+  constexpr std::int32_t kMaxDecimals = 17;  // a file may say anything
+  for (auto& metric : start_.metrics) metric.format.decimals = std::clamp(metric.format.decimals, 0, kMaxDecimals);
   has_begun_ = true;
   curves_.resize(start.metrics.size());
   texts_.resize(start.metrics.size());

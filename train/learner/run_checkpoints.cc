@@ -61,7 +61,7 @@ std::vector<CheckpointWriter::Outcome> RunCheckpoints::take_outcomes(bool wait) 
 }
 
 std::optional<Error> RunCheckpoints::failed(const CheckpointWriter::Outcome& outcome) {
-  if (++failures_in_a_row_ < kMostFailures) return std::nullopt;
+  if (++failures_in_a_row_ < kMaxFailures) return std::nullopt;
   return Error{StatusCode::unavailable, fmt::format("the training ends, as {} checkpoints in a row could not be "
                                                     "written; the last, {}: {}",
                                                     failures_in_a_row_, outcome.name, outcome.failure)};

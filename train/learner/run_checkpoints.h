@@ -39,7 +39,7 @@ class RunCheckpoints {
   void succeeded() { failures_in_a_row_ = 0; }
 
  private:
-  static constexpr std::int64_t kMostFailures = 3;  // in a row: the last of them ends the run
+  static constexpr std::int64_t kMaxFailures = 3;  // in a row: the last of them ends the run
 
   const bool is_on_;
   const SplitMetrics metrics_;

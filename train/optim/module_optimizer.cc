@@ -44,7 +44,7 @@ ModuleOptimizer& ModuleOptimizer::split_state(StateSplit split) {
 void ModuleOptimizer::place(client::Value& param, std::vector<client::Value>& tensors) const {
   if (!split_) return;
   const auto split = [](client::Value& x) {
-    if (x.rank() == 0 || x.dim(0) < 2 || x.type().num_elements() < kLeastSplit) return;
+    if (x.rank() == 0 || x.dim(0) < 2 || x.type().num_elements() < kMinSplit) return;
     x = client::placed(x, 0, ir::MeshAxis::data, "split_state", current_site());
   };
   for (auto& tensor : tensors) split(tensor);

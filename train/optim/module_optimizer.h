@@ -50,9 +50,9 @@ class ModuleOptimizer : private client::CaptureHost {
 
   // Memory for communication, on a router: each of N workers keeps 1/N of what is remembered, gets the sum of 1/N of
   // the gradients, and computes 1/N of the step; then parameters are put together (ZeRO-1: Rajbhandari et al.,
-  // arXiv:1910.02054). Tensors of fewer than kLeastSplit elements stay on all. Everywhere else it changes nothing.
+  // arXiv:1910.02054). Tensors of fewer than kMinSplit elements stay on all. Everywhere else it changes nothing.
   ModuleOptimizer& split_state(StateSplit split = {});
-  static constexpr std::int64_t kLeastSplit = 1024;
+  static constexpr std::int64_t kMinSplit = 1024;
 
   // Updates the parameters that have a gradient, in place, and sends what this thread has recorded: forward, backward
   // and step become one program. Nothing is waited for, but in the first step on another device, to which what is

@@ -12,7 +12,7 @@ namespace burn::backends::cpu {
 namespace {
 
 // One spatial dim.
-struct Side {
+struct SpatialDim {
   std::int64_t input = 1, kernel = 1, output = 1, stride = 1, padding = 0, dilation = 1;
 
   // The outputs that kernel element k reaches from inside the input: [begin, end).
@@ -27,10 +27,10 @@ struct Side {
   std::int64_t first_input(std::int64_t o, std::int64_t k) const { return o * stride - padding + k * dilation; }
 };
 
-struct Sides {
-  std::array<Side, 3> side;
+struct SpatialDims {
+  std::array<SpatialDim, 3> side;
 
-  explicit Sides(const ConvProblem& p) {
+  explicit SpatialDims(const ConvProblem& p) {
     auto to = side.end() - p.spatial();
     for (int i = 0; i < p.spatial(); ++i) {
       *to++ = {p.input[i + 2], p.weight[i + 2], p.output[i + 2], p.stride[i], p.pad_begin[i], p.dilation[i]};
@@ -44,7 +44,7 @@ struct Sides {
 // Calls body(n, input row, step, kernel element, output row) for every row of outputs that a kernel element reaches:
 // output row[i] and input row[i * step] meet in that element. Offsets are within the planes.
 template <typename Body>
-void for_each_row(const Sides& sides, const Body& body) {
+void for_each_row(const SpatialDims& sides, const Body& body) {
   const auto& [d, h, w] = sides.side;
   InterruptMeter meter;
   for (std::int64_t kd = 0; kd < d.kernel; ++kd) {
@@ -76,7 +76,7 @@ struct Channels {
 };
 
 template <typename T>
-void forward(const ConvProblem& p, const Sides& sides, const T* x, const T* weight, T* y) {
+void forward(const ConvProblem& p, const SpatialDims& sides, const T* x, const T* weight, T* y) {
   const Channels channels(p);
   const auto in = p.input[1], out = p.output[1];
   parallel_for(p.output[0] * out, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -96,7 +96,7 @@ void forward(const ConvProblem& p, const Sides& sides, const T* x, const T* weig
 }
 
 template <typename T>
-void input_grad(const ConvProblem& p, const Sides& sides, const T* grad, const T* weight, T* x) {
+void input_grad(const ConvProblem& p, const SpatialDims& sides, const T* grad, const T* weight, T* x) {
   const Channels channels(p);
   const auto in = p.input[1], out = p.output[1];
   parallel_for(p.input[0] * in, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -117,7 +117,7 @@ void input_grad(const ConvProblem& p, const Sides& sides, const T* grad, const T
 }
 
 template <typename T>
-void weight_grad(const ConvProblem& p, const Sides& sides, const T* x, const T* grad, T* weight) {
+void weight_grad(const ConvProblem& p, const SpatialDims& sides, const T* x, const T* grad, T* weight) {
   const Channels channels(p);
   const auto in = p.input[1], out = p.output[1];
   parallel_for(p.weight[0] * p.weight[1], 1, [&](std::int64_t begin, std::int64_t end) {
@@ -142,7 +142,7 @@ void weight_grad(const ConvProblem& p, const Sides& sides, const T* x, const T* 
 
 template <typename T>
 void convolve_plainly(const ConvProblem& problem, const T* first, const T* second, T* result) {
-  const Sides sides(problem);
+  const SpatialDims sides(problem);
   switch (problem.direction) {
     case ConvDirection::forward:
       return forward(problem, sides, first, second, result);

@@ -13,7 +13,7 @@
 namespace burn::backends::cpu {
 namespace {
 
-struct Way {
+struct Method {
   std::int64_t pieces;  // 0: matrix products
   ConvLayout layout;
   std::string name;
@@ -21,20 +21,20 @@ struct Way {
 
 // Small pieces of the batch stay in the caches while they are brought into the kernels' layout and back; large ones do
 // that less often for the weights. Row-major kernels copy nothing, and suit convolutions with few channels.
-std::vector<Way> ways_for(const ConvProblem& problem) {
+std::vector<Method> methods_for(const ConvProblem& problem) {
   constexpr std::int64_t kMaxPartial = 16 << 20;  // numbers; every piece has a gradient of all weights
   const std::int64_t threads = thread_count(), batch = problem.input[0];
   const bool sums = problem.direction == ConvDirection::weight_grad;
-  std::vector<Way> ways;
+  std::vector<Method> methods;
   for (std::int64_t pieces = threads;; pieces = std::min(2 * pieces, batch)) {
     if (sums && pieces > threads && pieces * ir::num_elements(problem.weight) > kMaxPartial) break;
-    ways.push_back({pieces, ConvLayout::blocked, fmt::format("blocked in {}", pieces)});
+    methods.push_back({pieces, ConvLayout::blocked, fmt::format("blocked in {}", pieces)});
     if (pieces >= batch) break;
   }
-  if (batch >= threads) ways.push_back({std::max<std::int64_t>(threads, 2), ConvLayout::row_major, "row-major"});
-  if (threads == 1) ways.push_back({1, ConvLayout::row_major, "row-major whole"});
-  if (make_weight_products(problem)) ways.push_back({0, ConvLayout::row_major, "products"});
-  return ways;
+  if (batch >= threads) methods.push_back({std::max<std::int64_t>(threads, 2), ConvLayout::row_major, "row-major"});
+  if (threads == 1) methods.push_back({1, ConvLayout::row_major, "row-major whole"});
+  if (make_weight_products(problem)) methods.push_back({0, ConvLayout::row_major, "products"});
+  return methods;
 }
 
 // Whether it takes long enough for the difference to matter: multiply-adds.
@@ -54,21 +54,22 @@ std::string key_of(const ConvProblem& p) {
 
 class TunedConv final : public ConvPrimitive {
  public:
-  explicit TunedConv(const ConvProblem& problem) : problem_(problem), ways_(ways_for(problem)), made_(ways_.size()) {}
+  explicit TunedConv(const ConvProblem& problem)
+      : problem_(problem), ways_(methods_for(problem)), made_(ways_.size()) {}
 
-  // Whether the first way is one.
+  // Whether the first method is one.
   bool works() const { return made(0) != nullptr; }
 
   Status run(Run& run, const float* first, const float* second, float* result) const override {
-    const auto with = [&](int way) -> Status {
-      const auto* primitive = made(static_cast<std::size_t>(way));
+    const auto with = [&](int method) -> Status {
+      const auto* primitive = made(static_cast<std::size_t>(method));
       return primitive ? primitive->run(run, first, second, result) : unimplemented("no kernel");
     };
     int chosen = chosen_.load(std::memory_order_relaxed);
     if (chosen < 0) {
       std::vector<std::string_view> names;
       names.reserve(ways_.size());
-      for (const auto& way : ways_) names.push_back(way.name);
+      for (const auto& method : ways_) names.push_back(method.name);
       chosen = is_worth_timing(problem_) ? autotune().choose(key_of(problem_), names, with) : 0;
       chosen_.store(chosen, std::memory_order_relaxed);
     }
@@ -93,7 +94,7 @@ class TunedConv final : public ConvPrimitive {
     std::unique_ptr<const ConvPrimitive> primitive;
   };
   const ConvProblem problem_;
-  const std::vector<Way> ways_;
+  const std::vector<Method> ways_;
   mutable std::mutex mutex_;
   mutable std::vector<Slot> made_;
   mutable std::atomic<int> chosen_ = -1;

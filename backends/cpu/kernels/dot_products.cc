@@ -20,22 +20,22 @@ namespace {
 // What is packed at once, for the second cache: 1 MiB of the right operand, and half of that of the left one if it is
 // bf16, whose depth is 1,024 as f32's is.
 template <typename T>
-struct Most;
+struct PackedSizes;
 template <>
-struct Most<std::uint16_t> {
+struct PackedSizes<std::uint16_t> {
   static constexpr std::int64_t kSteps = 32, kRight = 16, kLeft = 8;  // panels
   static constexpr std::int64_t kPieces = 4;                          // of a thread's cell
 };
 template <>
-struct Most<float> {
+struct PackedSizes<float> {
   static constexpr std::int64_t kSteps = 64, kRight = 8, kLeft = 8;
   static constexpr std::int64_t kPieces = 8;
 };
 // Steps of panels.
 template <typename T>
-constexpr std::int64_t kRightOf = Most<T>::kRight * Most<T>::kSteps;
+constexpr std::int64_t kRightOf = PackedSizes<T>::kRight * PackedSizes<T>::kSteps;
 template <typename T>
-constexpr std::int64_t kLeftOf = Most<T>::kLeft * Most<T>::kSteps;
+constexpr std::int64_t kLeftOf = PackedSizes<T>::kLeft * PackedSizes<T>::kSteps;
 constexpr std::int64_t kMaxRight = std::max(kRightOf<std::uint16_t>, kRightOf<float>);
 constexpr std::int64_t kMaxLeft = std::max(kLeftOf<std::uint16_t>, kLeftOf<float>);
 constexpr std::int64_t kMaxCell = 16;  // panels each way in a part of the result
@@ -44,12 +44,12 @@ constexpr std::int64_t kBlock = kPanelLines * kPanelLines;
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Memory for what is packed, 2 MiB, and for the sums of a cell whose depth comes in several pieces, another one.
-class Room {
+class Workspace {
  public:
   // Null: there is no memory.
-  static std::unique_ptr<Room> make() {
+  static std::unique_ptr<Workspace> make() {
     std::unique_ptr<std::byte, Free> memory(static_cast<std::byte*>(std::aligned_alloc(4096, kBytes)));
-    return memory ? std::unique_ptr<Room>(new Room(std::move(memory))) : nullptr;
+    return memory ? std::unique_ptr<Workspace>(new Workspace(std::move(memory))) : nullptr;
   }
 
   std::uint32_t* right() const { return reinterpret_cast<std::uint32_t*>(memory_.get()); }
@@ -71,7 +71,7 @@ class Room {
     void operator()(std::byte* p) const { std::free(p); }
   };
 
-  explicit Room(std::unique_ptr<std::byte, Free> memory) : memory_(std::move(memory)) {}
+  explicit Workspace(std::unique_ptr<std::byte, Free> memory) : memory_(std::move(memory)) {}
 
   std::unique_ptr<std::byte, Free> memory_;
 };
@@ -81,7 +81,7 @@ class Room {
 class RoomLease {
  public:
   RoomLease() : room_(Workers::is_own_thread() ? std::move(own()) : shared().take()) {
-    if (!room_) room_ = Room::make();
+    if (!room_) room_ = Workspace::make();
   }
   ~RoomLease() {
     if (Workers::is_own_thread())
@@ -92,29 +92,29 @@ class RoomLease {
   RoomLease(const RoomLease&) = delete;
   RoomLease& operator=(const RoomLease&) = delete;
 
-  Room* room() const { return room_.get(); }  // null: there is no memory
+  Workspace* room() const { return room_.get(); }  // null: there is no memory
 
  private:
   struct Shared {
     static constexpr std::size_t kMax = 4;
     std::mutex mutex;
-    std::vector<std::unique_ptr<Room>> rooms;
+    std::vector<std::unique_ptr<Workspace>> rooms;
 
-    std::unique_ptr<Room> take() {
+    std::unique_ptr<Workspace> take() {
       const std::lock_guard lock(mutex);
       if (rooms.empty()) return nullptr;
       auto room = std::move(rooms.back());
       rooms.pop_back();
       return room;
     }
-    void give_back(std::unique_ptr<Room> room) {
+    void give_back(std::unique_ptr<Workspace> room) {
       const std::lock_guard lock(mutex);
       if (room && rooms.size() < kMax) rooms.push_back(std::move(room));
     }
   };
 
-  static std::unique_ptr<Room>& own() {
-    thread_local std::unique_ptr<Room> room;
+  static std::unique_ptr<Workspace>& own() {
+    thread_local std::unique_ptr<Workspace> room;
     return room;
   }
   static Shared& shared() {
@@ -122,7 +122,7 @@ class RoomLease {
     return all;
   }
 
-  std::unique_ptr<Room> room_;
+  std::unique_ptr<Workspace> room_;
 };
 
 // The thread's registers are in use for tiles as long as this lives.
@@ -149,7 +149,7 @@ struct Cell {
 template <typename T>
 class CellProduct {
  public:
-  CellProduct(const DotTiles& tiles, const Product<T>& product, std::uint64_t number, Room& room)
+  CellProduct(const DotTiles& tiles, const Product<T>& product, std::uint64_t number, Workspace& room)
       : tiles_(tiles), p_(product), number_(number), room_(room), use_(tiles) {}
 
   void compute(const Cell& cell) {
@@ -164,7 +164,7 @@ class CellProduct {
   }
 
  private:
-  using Limits = Most<T>;
+  using Limits = PackedSizes<T>;
   struct Depth {
     std::int64_t at, size, steps;
     bool is_first, is_last;
@@ -172,7 +172,7 @@ class CellProduct {
 
   // Unless it is what the cell before had.
   void hold_right(std::int64_t column, std::int64_t columns, const Depth& depth) {
-    const Room::Held wanted{number_, column, depth.at};
+    const Workspace::Held wanted{number_, column, depth.at};
     if (room_.held == wanted) return;
     meter_.add(columns * depth.steps * kStepUnits / 16);
     pack_right<T>({p_.b.data, p_.b.stride, !p_.b.transposed, p_.n, p_.k},
@@ -232,7 +232,7 @@ class CellProduct {
   const DotTiles& tiles_;
   const Product<T>& p_;
   const std::uint64_t number_;
-  Room& room_;
+  Workspace& room_;
   const UseOfTiles use_;
   const CastLoop round_ = cast_loop(ir::DType::f32, ir::DType::bf16);
   InterruptMeter meter_;
@@ -245,7 +245,7 @@ class CellProduct {
 // two threads of one core are half as fast as those that have one, and it is not known which they are.
 template <typename T>
 Status multiply_by_tiles(const DotTiles& tiles, const Product<T>& p) {
-  using Limits = Most<T>;
+  using Limits = PackedSizes<T>;
   const auto number = ++products;
   const auto rows = ceil_div(p.m, kPanelLines), columns = ceil_div(p.n, kPanelLines);
   const auto threads = Workers::is_working() ? 1 : std::min<std::int64_t>(thread_count(), rows * columns);

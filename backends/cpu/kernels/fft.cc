@@ -15,13 +15,13 @@ namespace {
 // e^(-2 pi i k / n) for the first half of the circle, n even. From the nearer end, and the cosine from the quarter: the
 // sine of the far end is 0, as a real spectrum's last number is real.
 template <typename T>
-struct Turns {
+struct Twiddles {
   std::vector<T> cos, sin;
 
   static std::uint64_t kept_bytes(std::int64_t n) { return static_cast<std::uint64_t>(n / 2 + 1) * 2 * sizeof(T); }
   static std::uint64_t needed_bytes(std::int64_t n) { return kept_bytes(n); }
 
-  explicit Turns(std::int64_t n) {
+  explicit Twiddles(std::int64_t n) {
     cos.reserve(static_cast<std::size_t>(n / 2 + 1));
     sin.reserve(static_cast<std::size_t>(n / 2 + 1));
     const double turn = 2 * std::numbers::pi / static_cast<double>(n);
@@ -62,12 +62,13 @@ Status transform(const ir::Fft& op, Run& run, std::span<Array> operands, std::sp
   });
 }
 
-// FftLoops::untangle of several side by side.
+// FftLoops::unpack_real of several side by side.
 template <typename T>
-void untangle(std::int64_t h, std::int64_t width, const Turns<T>& turns, Parts<T> z, Parts<T> x) {
-  if (width == 1) return fft_loops<T>().untangle(h, turns.cos.data(), turns.sin.data(), z.re, z.im, x.re, x.im);
+void unpack_real(std::int64_t h, std::int64_t width, const Twiddles<T>& twiddles, Parts<T> z, Parts<T> x) {
+  if (width == 1)
+    return fft_loops<T>().unpack_real(h, twiddles.cos.data(), twiddles.sin.data(), z.re, z.im, x.re, x.im);
   for (std::int64_t k = 0; k <= h; ++k) {
-    const T c = turns.cos[static_cast<std::size_t>(k)] / 2, w = turns.sin[static_cast<std::size_t>(k)] / 2;
+    const T c = twiddles.cos[static_cast<std::size_t>(k)] / 2, w = twiddles.sin[static_cast<std::size_t>(k)] / 2;
     const auto at = k % h * width, other = (h - k) % h * width;
     for (std::int64_t v = 0; v < width; ++v) {
       const T ar = z.re[at + v], ai = z.im[at + v], br = z.re[other + v], bi = -z.im[other + v];
@@ -79,10 +80,10 @@ void untangle(std::int64_t h, std::int64_t width, const Turns<T>& turns, Parts<T
 }
 
 template <typename T>
-void tangle(std::int64_t h, std::int64_t width, const Turns<T>& turns, Parts<T> x, Parts<T> z) {
-  if (width == 1) return fft_loops<T>().tangle(h, turns.cos.data(), turns.sin.data(), x.re, x.im, z.re, z.im);
+void pack_real(std::int64_t h, std::int64_t width, const Twiddles<T>& twiddles, Parts<T> x, Parts<T> z) {
+  if (width == 1) return fft_loops<T>().pack_real(h, twiddles.cos.data(), twiddles.sin.data(), x.re, x.im, z.re, z.im);
   for (std::int64_t k = 0; k < h; ++k) {
-    const T c = turns.cos[static_cast<std::size_t>(k)], w = -turns.sin[static_cast<std::size_t>(k)];
+    const T c = twiddles.cos[static_cast<std::size_t>(k)], w = -twiddles.sin[static_cast<std::size_t>(k)];
     const auto at = k * width, other = (h - k) * width;
     const T keep = k == 0 ? 0 : 1;  // the ends are real
     for (std::int64_t v = 0; v < width; ++v) {
@@ -118,9 +119,9 @@ Status real_transform(std::int64_t axis, const ir::TensorType& type, Run& run, s
     }
     const auto h = n / 2;
     BURN_TRY(const auto made, plan_of<T>(run, h));
-    BURN_TRY(const auto made_turns, run.pool.tables().get<Turns<T>>(n));
+    BURN_TRY(const auto made_twiddles, run.pool.tables().get<Twiddles<T>>(n));
     const auto& plan = *made;
-    const auto& turns = *made_turns;
+    const auto& twiddles = *made_twiddles;
     return for_lines<T>(run, lines, plan, 4 * apart(half), [&](std::int64_t first, std::int64_t width, T* room) {
       const auto step = apart(half * width);
       const Parts<T> z{room, room + step}, y{room + 2 * step, room + 3 * step};
@@ -131,7 +132,7 @@ Status real_transform(std::int64_t axis, const ir::TensorType& type, Run& run, s
         load(lines, first, width, h, x.as<T>(), z.re, 0, 2);
         load(lines, first, width, h, x.as<T>(), z.im, 1, 2);
       }
-      untangle(h, width, turns, plan.run(z, width, rest), y);
+      unpack_real(h, width, twiddles, plan.run(z, width, rest), y);
       store(spectra, first, width, half, y.re, re);
       store(spectra, first, width, half, y.im, im);
     });
@@ -166,16 +167,16 @@ Result<Array> inverse_real_transform(std::int64_t axis, const ir::TensorType& ty
     }
     const auto h = n / 2;
     BURN_TRY(const auto made, plan_of<T>(run, h));
-    BURN_TRY(const auto made_turns, run.pool.tables().get<Turns<T>>(n));
+    BURN_TRY(const auto made_twiddles, run.pool.tables().get<Twiddles<T>>(n));
     const auto& plan = *made;
-    const auto& turns = *made_turns;
+    const auto& twiddles = *made_twiddles;
     return for_lines<T>(run, lines, plan, 4 * apart(half), [&](std::int64_t first, std::int64_t width, T* room) {
       const auto step = apart(half * width);
       const Parts<T> x{room, room + step}, z{room + 2 * step, room + 3 * step};
       T* rest = room + 4 * step;
       load(spectra, first, width, half, re.as<T>(), x.re);
       load(spectra, first, width, half, im.as<T>(), x.im);
-      tangle(h, width, turns, x, z);
+      pack_real(h, width, twiddles, x, z);
       const auto line = plan.run(z.swapped(), width, rest).swapped();
       if (lines.inner == 1 && width == 1)
         return fft_loops<T>().join(h, line.re, line.im, y.as<T>() + lines.start(first));

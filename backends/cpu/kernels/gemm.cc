@@ -109,10 +109,10 @@ Product<std::make_unsigned_t<T>> as_unsigned(const Product<T>& p) {
 template <typename T>
 void multiply_in_steps(const Product<T>& p, Library library) {
   constexpr double kAtOnce = 8e9;  // multiply-adds
-  constexpr std::int64_t kLeastRows = 256;
+  constexpr std::int64_t kMinRows = 256;
   const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   const auto steps = static_cast<std::int64_t>(std::min(work / kAtOnce, 1e9)) + 1;
-  const auto rows = std::max(kLeastRows, (p.m / steps + 15) / 16 * 16);
+  const auto rows = std::max(kMinRows, (p.m / steps + 15) / 16 * 16);
   for (std::int64_t row = 0; row < p.m; row += rows) {
     throw_if_interrupted();
     multiply_here(part_of(p, row, std::min(rows, p.m - row), 0, p.n), library);

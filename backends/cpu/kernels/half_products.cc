@@ -144,14 +144,14 @@ bool multiply_generated(const Product<float>& product) {
   return execute(*primitive, product, room.get()).ok();
 }
 
-Status multiply_half(Run& run, ir::DType dtype, const HalfProduct& product, HalfCut cut) {
+Status multiply_half(Run& run, ir::DType dtype, const HalfProduct& product, HalfSplit cut) {
   constexpr std::int64_t kTile = 64, kSmall = 1 << 20;  // what kernels compute at once; not worth a second thread
   const auto work = static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
   const auto parts = std::max<std::int64_t>(
       1, std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(std::min(work / kSmall, 1e6))));
-  const auto bands = cut == HalfCut::rows      ? parts
-                     : cut == HalfCut::columns ? 1
-                                               : row_bands(product.m, product.n, parts);
+  const auto bands = cut == HalfSplit::rows      ? parts
+                     : cut == HalfSplit::columns ? 1
+                                                 : row_bands(product.m, product.n, parts);
   const auto stripes = parts / bands;
   const auto step = [](std::int64_t size, std::int64_t pieces) {
     return ((size + pieces - 1) / pieces + kTile - 1) / kTile * kTile;

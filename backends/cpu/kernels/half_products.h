@@ -22,7 +22,7 @@ Status multiply_half_here(Run& run, ir::DType dtype, const HalfProduct& product)
 bool multiply_generated(const Product<float>& product);
 
 // On several threads: in bands of rows, of columns, or both ways with the least to read.
-enum class HalfCut { rows, columns, both };
-Status multiply_half(Run& run, ir::DType dtype, const HalfProduct& product, HalfCut cut);
+enum class HalfSplit { rows, columns, both };
+Status multiply_half(Run& run, ir::DType dtype, const HalfProduct& product, HalfSplit cut);
 
 }  // namespace burn::backends::cpu

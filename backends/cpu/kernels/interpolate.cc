@@ -105,12 +105,12 @@ Table<T> transposed(const Table<T>& table, std::int64_t size) {
 // The results in the middle of a line that are made of as many elements each, tap by tap, for loops that take several
 // results at once; those at its ends are left to the table.
 template <typename T>
-struct Middle {
+struct InteriorResults {
   std::int64_t begin = 0, end = 0, taps = 0;
   std::vector<std::int32_t> index;
   std::vector<T> weight;
 
-  explicit Middle(const Table<T>& table) {
+  explicit InteriorResults(const Table<T>& table) {
     constexpr std::int64_t kMaxTaps = 8;
     const auto taps_of = [&](std::int64_t o) { return table.end(o) - table.begin(o); };
     begin = end = table.size() / 2;
@@ -144,7 +144,7 @@ void resize_ends(const Table<T>& table, std::int64_t begin, std::int64_t end, co
 }
 
 template <typename T>
-void resize_row(const Table<T>& table, const Middle<T>& middle, const T* x, T* y) {
+void resize_row(const Table<T>& table, const InteriorResults<T>& middle, const T* x, T* y) {
   resize_ends(table, 0, middle.begin, x, y);
   if (middle.end > middle.begin) {
     BURN_BEST(resize_row_of<T>)
@@ -171,8 +171,8 @@ void resize_column(const Table<T>& table, std::int64_t o, const T* plane, std::i
 
 template <typename T>
 struct Resize {
-  Table<T> rows, columns;  // of the height, of the width
-  Middle<T> middle;        // of the columns
+  Table<T> rows, columns;     // of the height, of the width
+  InteriorResults<T> middle;  // of the columns
   std::int64_t height, width;
 
   std::int64_t block = 1;    // result rows that are made together

@@ -120,7 +120,7 @@ void multiply_batch(const Array& a, const Array& b, Array& c) {
 
 // Ways to multiply 16-bit floats: in f32, or as they are, by oneDNN cut in three ways or by tiles of our own.
 constexpr int kInFloats = 0, kByRows = 1, kByTiles = 4;
-constexpr HalfCut kCuts[] = {HalfCut::rows, HalfCut::columns, HalfCut::both};  // from kByRows on
+constexpr HalfSplit kCuts[] = {HalfSplit::rows, HalfSplit::columns, HalfSplit::both};  // from kByRows on
 
 std::span<const std::string_view> half_ways(ir::DType dtype) {
   // The instructions are part of the name, as the choice is kept for other processes and sums differ.

@@ -93,9 +93,9 @@ std::int64_t rows_of(const Array& x) {
 
 // Whether scatter_rows() takes it: rows enough for all threads, each without gaps.
 bool scatters_by_rows(const Array& x, const Array& index, const Array& values, int axis) {
-  constexpr std::int64_t kLeastRows = 16;
+  constexpr std::int64_t kMinRows = 16;
   return axis == x.rank() - 1 && x.is_contiguous() && values.is_contiguous() && UncheckedIndex::takes(index) &&
-         rows_of(x) >= kLeastRows;
+         rows_of(x) >= kMinRows;
 }
 
 // Row by row: copied if x may not be written over, its index checked, its values combined, all while it is in the

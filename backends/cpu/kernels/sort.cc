@@ -52,7 +52,7 @@ KeyFormat key_format(ir::DType dtype) {
 
 // A key of up to 32 bits above an index of as many: one number.
 template <typename U>
-struct Packed {
+struct PackedKey {
   using Item = std::uint64_t;
   static constexpr int kDigits = sizeof(U);
   static Item make(U key, std::int64_t index) { return std::uint64_t{key} << 32 | static_cast<std::uint64_t>(index); }
@@ -62,7 +62,7 @@ struct Packed {
 };
 
 template <typename U>
-struct Wide {
+struct KeyAndIndex {
   struct Item {
     std::uint64_t key, index;
     friend auto operator<=>(const Item&, const Item&) = default;
@@ -217,9 +217,9 @@ Status order_lines_of(Run& run, const Job& job, const Array& x, Array& values, A
   constexpr std::int64_t kMaxIndices = std::int64_t{1} << 32;
   if constexpr (sizeof(U) <= 4) {
     if (x.shape()[static_cast<int>(job.axis)] <= kMaxIndices)
-      return order_lines<Packed<U>, U>(run, job, x, values, index);
+      return order_lines<PackedKey<U>, U>(run, job, x, values, index);
   }
-  return order_lines<Wide<U>, U>(run, job, x, values, index);
+  return order_lines<KeyAndIndex<U>, U>(run, job, x, values, index);
 }
 
 // `type`: of the values.

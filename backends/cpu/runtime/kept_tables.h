@@ -28,7 +28,7 @@ class KeptTables {
     const Key key{&kKind<Table>, n};
     if (auto known = find(key)) return std::static_pointer_cast<const Table>(std::move(known));
     struct Counted {
-      BesidePool share;  // goes last
+      PoolReservation share;  // goes last
       Table table;
     };
     BURN_TRY(auto share, pool_.hold_beside(Table::needed_bytes(n)));

@@ -59,7 +59,7 @@ constexpr std::uint64_t kTrimmedAtOnce = std::uint64_t{64} << 20;  // before oth
 
 }  // namespace
 
-void BesidePool::shrink(std::uint64_t bytes) {
+void PoolReservation::shrink(std::uint64_t bytes) {
   if (!pool_ || bytes >= bytes_) return;
   pool_->give_beside(bytes_ - bytes);
   bytes_ = bytes;
@@ -121,9 +121,9 @@ std::uint64_t Pool::room() const {
   return taken < config_.limit ? config_.limit - taken : 0;
 }
 
-Result<BesidePool> Pool::hold_beside(std::uint64_t bytes) {
+Result<PoolReservation> Pool::hold_beside(std::uint64_t bytes) {
   BURN_RETURN_IF_ERROR(take_beside(bytes));
-  return BesidePool(*this, bytes);
+  return PoolReservation(*this, bytes);
 }
 
 Status Pool::take_beside(std::uint64_t bytes) {

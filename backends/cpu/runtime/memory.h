@@ -22,18 +22,18 @@ class KeptTables;
 class Pool;
 
 // Bytes counted beside a pool's blocks for as long as this lives, which is not longer than the pool.
-class BesidePool {
+class PoolReservation {
  public:
-  BesidePool() = default;
-  BesidePool(Pool& pool, std::uint64_t bytes) : pool_(&pool), bytes_(bytes) {}
-  BesidePool(BesidePool&& other) noexcept
+  PoolReservation() = default;
+  PoolReservation(Pool& pool, std::uint64_t bytes) : pool_(&pool), bytes_(bytes) {}
+  PoolReservation(PoolReservation&& other) noexcept
       : pool_(std::exchange(other.pool_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  BesidePool& operator=(BesidePool&& other) noexcept {
+  PoolReservation& operator=(PoolReservation&& other) noexcept {
     std::swap(pool_, other.pool_);
     std::swap(bytes_, other.bytes_);
     return *this;
   }
-  ~BesidePool() { shrink(0); }
+  ~PoolReservation() { shrink(0); }
 
   std::uint64_t bytes() const { return bytes_; }
   void shrink(std::uint64_t bytes);
@@ -101,7 +101,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // it. Errors: RESOURCE_EXHAUSTED, and nothing is counted.
   Status take_beside(std::uint64_t bytes);
   void give_beside(std::uint64_t bytes);
-  Result<BesidePool> hold_beside(std::uint64_t bytes);
+  Result<PoolReservation> hold_beside(std::uint64_t bytes);
 
   // What kernels have made for some size, for all programs.
   KeptTables& tables() { return *tables_; }

@@ -52,7 +52,7 @@ class SpinThenPark {
       }
       const auto looked = Clock::now() - begin;
       if (looked < kAlways) continue;
-      if (looked >= kAlways + saved_ || !RunUnderWay::is_any()) return false;
+      if (looked >= kAlways + saved_ || !ActiveRun::is_any()) return false;
       std::this_thread::yield();  // to threads that have something to do
     }
   }

@@ -39,12 +39,12 @@ struct Job {
 };
 
 // A run that has more jobs to come, as long as this lives: between two of them threads look longer for the next one.
-class RunUnderWay {
+class ActiveRun {
  public:
-  RunUnderWay() { count_.fetch_add(1, std::memory_order_relaxed); }
-  ~RunUnderWay() { count_.fetch_sub(1, std::memory_order_relaxed); }
-  RunUnderWay(const RunUnderWay&) = delete;
-  RunUnderWay& operator=(const RunUnderWay&) = delete;
+  ActiveRun() { count_.fetch_add(1, std::memory_order_relaxed); }
+  ~ActiveRun() { count_.fetch_sub(1, std::memory_order_relaxed); }
+  ActiveRun(const ActiveRun&) = delete;
+  ActiveRun& operator=(const ActiveRun&) = delete;
 
   static bool is_any() { return count_.load(std::memory_order_relaxed) > 0; }
 

@@ -15,7 +15,7 @@ namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // By which numbers a butterfly's results are multiplied: none, one for all lanes, one for each.
-enum class Turned { none, alike, each };
+enum class Twiddling { none, uniform, each };
 
 template <typename D>
 struct Complex {

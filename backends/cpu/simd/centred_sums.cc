@@ -22,12 +22,12 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // The largest of the numbers among a row's elements, which is passed over beside another.
-struct LargestBeside : Nothing {
+struct CompanionMax : NoCompanion {
   const float* x;
   V best[4];
   float left = -kInfinity;
 
-  explicit LargestBeside(const float* row) : Nothing(row), x(row) {
+  explicit CompanionMax(const float* row) : NoCompanion(row), x(row) {
     for (auto& v : best) v = hn::Set(F(), -kInfinity);
   }
   // Where an operand is NaN, Max gives the second.
@@ -46,12 +46,12 @@ struct LargestBeside : Nothing {
 };
 
 // The sum of a row that is passed over beside another, as reduce_run has it.
-struct SumBeside : Nothing {
+struct CompanionSum : NoCompanion {
   const float* x;
   Lanes lanes;
   double sum = 0;
 
-  explicit SumBeside(const float* row) : Nothing(row), x(row) {}
+  explicit CompanionSum(const float* row) : NoCompanion(row), x(row) {}
   HWY_INLINE void begin_block() { lanes.clear(); }
   HWY_INLINE void one(std::int64_t i, int k) { lanes.x[k] = hn::Add(lanes.x[k], hn::LoadU(F(), x + i)); }
   HWY_INLINE void four(std::int64_t i) { lanes.add(load<Pack>(x + i)); }
@@ -88,16 +88,16 @@ struct ExpBelow : VectorForm<ir::PointwiseFn::exp> {
 
 struct LargestAndExps {
   using Fn = ExpBelow;
-  using Beside = LargestBeside;
+  using Companion = CompanionMax;
   [[maybe_unused]] static constexpr auto kSummed = Summed::values;
 
   static float centre(const CentredSumArgs& args, const float* x) { return combined(ir::ReduceFn::max, args.n, x); }
   // Of two zeros, infinities and NaN the plain loop knows which it is.
-  static HWY_INLINE float centre(const CentredSumArgs& args, const float* x, const LargestBeside& beside) {
+  static HWY_INLINE float centre(const CentredSumArgs& args, const float* x, const CompanionMax& beside) {
     const float found = beside.found();
     return found == 0 || !std::isfinite(found) ? centre(args, x) : found;
   }
-  // Beside another row NaN was passed over; but it shows in the sum, whose other summands are all within [0, 1].
+  // Companion another row NaN was passed over; but it shows in the sum, whose other summands are all within [0, 1].
   static HWY_INLINE void settle(const CentredSumArgs& args, float* y, float& centre, float sum) {
     if (HWY_LIKELY(!std::isnan(sum)) || !std::isfinite(centre)) return;
     centre = std::numeric_limits<float>::quiet_NaN();
@@ -106,14 +106,14 @@ struct LargestAndExps {
 };
 
 struct MeanAndSquares {
-  using Fn = AsItIs;
-  using Beside = SumBeside;
+  using Fn = IdentityFn;
+  using Companion = CompanionSum;
   [[maybe_unused]] static constexpr auto kSummed = Summed::squares;
 
   static float centre(const CentredSumArgs& args, const float* x) {
     return combined(ir::ReduceFn::sum, args.n, x) / args.divisor;
   }
-  static HWY_INLINE float centre(const CentredSumArgs& args, const float*, const SumBeside& beside) {
+  static HWY_INLINE float centre(const CentredSumArgs& args, const float*, const CompanionSum& beside) {
     return static_cast<float>(beside.sum) / args.divisor;
   }
   static void settle(const CentredSumArgs&, float*, float&, float) {}
@@ -132,11 +132,11 @@ void sum_rows(const CentredSumArgs& args) {
     const bool is_last = row + 1 == args.rows;
     if (!is_last || !args.ends) {
       const auto* next_row = is_last ? after : reinterpret_cast<const float*>(a + args.step);
-      typename Form::Beside beside(next_row);
+      typename Form::Companion beside(next_row);
       args.results[row] = work.sum(args.n, beside);
       next = Form::centre(args, next_row, beside);
     } else {
-      Nothing beside(x);
+      NoCompanion beside(x);
       args.results[row] = work.sum(args.n, beside);
     }
     Form::settle(args, y, centre, args.results[row]);

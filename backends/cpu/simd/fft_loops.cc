@@ -33,16 +33,16 @@ HWY_INLINE void each_vector(std::int64_t begin, std::int64_t end, const Body& bo
 
 // --- passes ----------------------------------------------------------------------------------------------------------
 
-template <int kFactor, Turned kTurned, typename D, typename T = hn::TFromD<D>>
+template <int kFactor, Twiddling kTurned, typename D, typename T = hn::TFromD<D>>
 HWY_INLINE void columns(D d, std::int64_t q, std::int64_t s, std::int64_t from_step, const T* cos, const T* sin,
                         const T* xr, const T* xi, T* yr, T* yi) {
   Complex<D> a[kFactor], b[kFactor];
   for (int j = 0; j < kFactor; ++j) a[j] = {hn::LoadU(d, xr + j * from_step + q), hn::LoadU(d, xi + j * from_step + q)};
   Butterfly<kFactor>::run(d, a, b);
   for (int k = 0; k < kFactor; ++k) {
-    if constexpr (kTurned == Turned::alike) {
+    if constexpr (kTurned == Twiddling::uniform) {
       if (k > 0) b[k] = product(b[k], Complex<D>{hn::Set(d, cos[k]), hn::Set(d, sin[k])});
-    } else if constexpr (kTurned == Turned::each) {
+    } else if constexpr (kTurned == Twiddling::each) {
       b[k] = product(b[k], Complex<D>{hn::LoadU(d, cos + k * s + q), hn::LoadU(d, sin + k * s + q)});
     }
     hn::StoreU(b[k].re, d, yr + k * s + q);
@@ -55,17 +55,17 @@ void pass(std::int64_t m, std::int64_t s, const T* cos, const T* sin, const T* t
           const T* xi, T* yr, T* yi) {
   if (turn_cos != nullptr) {
     return each_vector<T>(0, s, [&](auto d, std::int64_t q) HWY_ATTR {
-      columns<kFactor, Turned::each>(d, q, s, s, turn_cos, turn_sin, xr, xi, yr, yi);
+      columns<kFactor, Twiddling::each>(d, q, s, s, turn_cos, turn_sin, xr, xi, yr, yi);
     });
   }
   each_vector<T>(0, s, [&](auto d, std::int64_t q) HWY_ATTR {
-    columns<kFactor, Turned::none>(d, q, s, s * m, cos, sin, xr, xi, yr, yi);
+    columns<kFactor, Twiddling::none>(d, q, s, s * m, cos, sin, xr, xi, yr, yi);
   });
   for (std::int64_t p = 1; p < m; ++p) {
     const auto from = s * p, to = s * p * kFactor;
     each_vector<T>(0, s, [&](auto d, std::int64_t q) HWY_ATTR {
-      columns<kFactor, Turned::alike>(d, q, s, s * m, cos + p * kFactor, sin + p * kFactor, xr + from, xi + from,
-                                      yr + to, yi + to);
+      columns<kFactor, Twiddling::uniform>(d, q, s, s * m, cos + p * kFactor, sin + p * kFactor, xr + from, xi + from,
+                                           yr + to, yi + to);
     });
   }
 }
@@ -203,7 +203,7 @@ HWY_INLINE void store_mirrored(D d, hn::Vec<D> v, T* x, std::int64_t h, std::int
 
 // With E = (Z[k] + conj Z[h - k]) / 2 and O = -i e^(-pi i k / h) (Z[k] - conj Z[h - k]) / 2, X[h - k] = conj(E - O).
 template <typename T>
-void untangle(std::int64_t h, const T* cos, const T* sin, const T* zr, const T* zi, T* xr, T* xi) {
+void unpack_real(std::int64_t h, const T* cos, const T* sin, const T* zr, const T* zi, T* xr, T* xi) {
   xr[h] = zr[0] - zi[0];
   xr[0] = zr[0] + zi[0];
   xi[0] = xi[h] = 0;
@@ -223,7 +223,7 @@ void untangle(std::int64_t h, const T* cos, const T* sin, const T* zr, const T* 
 
 // With A = X[k] + conj X[h - k] and B = i e^(pi i k / h) (X[k] - conj X[h - k]), Z[h - k] = conj(A - B).
 template <typename T>
-void tangle(std::int64_t h, const T* cos, const T* sin, const T* xr, const T* xi, T* zr, T* zi) {
+void pack_real(std::int64_t h, const T* cos, const T* sin, const T* xr, const T* xi, T* zr, T* zi) {
   zr[0] = xr[0] + xr[h];
   zi[0] = xr[0] - xr[h];
   each_pair<T>(h, [&](auto d, std::int64_t k) HWY_ATTR {
@@ -240,8 +240,8 @@ void tangle(std::int64_t h, const T* cos, const T* sin, const T* xr, const T* xi
 }
 
 template <typename T>
-constexpr FftLoops<T> kLoops = {&pass<2, T>,   &pass<3, T>, &pass<4, T>, &pass<5, T>,  &pass<8, T>, &turn<T>,
-                                &transpose<T>, &split<T>,   &join<T>,    &untangle<T>, &tangle<T>};
+constexpr FftLoops<T> kLoops = {&pass<2, T>,   &pass<3, T>, &pass<4, T>, &pass<5, T>,     &pass<8, T>,  &turn<T>,
+                                &transpose<T>, &split<T>,   &join<T>,    &unpack_real<T>, &pack_real<T>};
 
 const FftLoops<float>* of_float() { return &kLoops<float>; }
 const FftLoops<double>* of_double() { return &kLoops<double>; }

@@ -29,9 +29,9 @@ struct FftLoops {
   // 2 h real numbers are h complex ones, z[j] = x[2j] + i x[2j + 1]. From their transform Z that of x, of which there
   // are h + 1: with Z[h] = Z[0], X[k] = (Z[k] + conj Z[h - k]) / 2 - i e^(-pi i k / h) (Z[k] - conj Z[h - k]) / 2.
   // cos, sin: of pi k / h.
-  void (*untangle)(std::int64_t h, const T* cos, const T* sin, const T* zr, const T* zi, T* xr, T* xi);
+  void (*unpack_real)(std::int64_t h, const T* cos, const T* sin, const T* zr, const T* zi, T* xr, T* xi);
   // Back: Z[k] = X[k] + conj X[h - k] + i e^(pi i k / h) (X[k] - conj X[h - k]). The ends of X are taken as real.
-  void (*tangle)(std::int64_t h, const T* cos, const T* sin, const T* xr, const T* xi, T* zr, T* zi);
+  void (*pack_real)(std::int64_t h, const T* cos, const T* sin, const T* xr, const T* xi, T* zr, T* zi);
 };
 
 template <typename T>

@@ -61,7 +61,7 @@ BURN_FUNCTION(cos, kSineRange, map(x, [](V v) HWY_ATTR { return fast_sin_turned(
               one_by_one(x, [](float a) { return std::cos(a); }));
 #undef BURN_FUNCTION
 
-struct AsItIs {
+struct IdentityFn {
   static constexpr float kRange = kEverywhere;
   template <typename T>
   static HWY_INLINE T fast(T x) {

@@ -86,8 +86,8 @@ void divide_run(std::int64_t n, void* result, const void* const* operands, const
     return plain(n, result, operands, strides);
   }
   const DividedBy quotient(divisor);
-  each_vector<AsItIs>(n, static_cast<float*>(result), static_cast<const float*>(operands[0]),
-                      [quotient](V x) HWY_ATTR { return quotient(x); });
+  each_vector<IdentityFn>(n, static_cast<float*>(result), static_cast<const float*>(operands[0]),
+                          [quotient](V x) HWY_ATTR { return quotient(x); });
 }
 
 // Fn(a First b) where b is one number and a is not; anything else takes two passes.

@@ -63,8 +63,8 @@ struct Lanes {
 
 // What a row's pass does beside: for elements [i, i + 4 vectors), for vector k of 32 elements at i, for the last n <
 // 32, and around each block.
-struct Nothing {
-  explicit Nothing(const float*) {}
+struct NoCompanion {
+  explicit NoCompanion(const float*) {}
   HWY_INLINE void begin_block() {}
   HWY_INLINE void four(std::int64_t) {}
   HWY_INLINE void one(std::int64_t, int) {}
@@ -74,10 +74,10 @@ struct Nothing {
 
 // Asks for memory that will be read next. A line for each vector of 64 bytes: a few in between cost nothing, where all
 // of a row at once would wait.
-struct AskFor : Nothing {
+struct PrefetchCompanion : NoCompanion {
   const float* x;
 
-  explicit AskFor(const float* at) : Nothing(at), x(at) {}
+  explicit PrefetchCompanion(const float* at) : NoCompanion(at), x(at) {}
   HWY_INLINE void four(std::int64_t i) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
     for (std::int64_t k = 0; k < 4 * lanes; k += 16) hwy::Prefetch(x + i + k);
@@ -148,8 +148,8 @@ struct Row {
     return sum;
   }
 
-  template <typename Beside>
-  HWY_INLINE float sum(std::int64_t n, Beside& beside) const {
+  template <typename Companion>
+  HWY_INLINE float sum(std::int64_t n, Companion& beside) const {
     constexpr std::int64_t kBlock = 4096;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
     double sum = 0;

@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace {
 
-struct Only {
+struct FirstOperand {
   static HWY_INLINE V of(V a, V) { return a; }
 };
 
@@ -33,7 +33,8 @@ void sum_rows(const RowSumArgs& args) {
     const auto* second = reinterpret_cast<const float*>(b);
     const Row<First, Fn, kSummed, kStores, kRepeats> work{first, second, y, hn::Set(F(), *second)};
     // A function hides what asking costs, squares do not.
-    std::conditional_t<std::is_same_v<Fn, AsItIs>, Nothing, AskFor> beside(first + args.ahead / kSize);
+    std::conditional_t<std::is_same_v<Fn, IdentityFn>, NoCompanion, PrefetchCompanion> beside(first +
+                                                                                              args.ahead / kSize);
     args.results[row] = work.sum(args.n, beside);
     if constexpr (kStores) y += args.n;
   }
@@ -41,7 +42,7 @@ void sum_rows(const RowSumArgs& args) {
 
 template <typename First, typename Fn, Summed kSummed>
 void run(const RowSumArgs& args) {
-  if constexpr (!std::is_same_v<First, Only>) {
+  if constexpr (!std::is_same_v<First, FirstOperand>) {
     if (args.b_stride != 0)
       return args.y ? sum_rows<First, Fn, kSummed, true, false>(args)
                     : sum_rows<First, Fn, kSummed, false, false>(args);
@@ -57,11 +58,11 @@ RowSumLoop after_step(ir::PointwiseFn first) {
 RowSumLoop find_row_sum(const Chain& computed, Summed summed) {
   if constexpr (kIsWide) {
     if (summed == Summed::squares) {
-      return computed.is_one_step() ? after_step<AsItIs, Summed::squares>(computed.fns[0]) : nullptr;
+      return computed.is_one_step() ? after_step<IdentityFn, Summed::squares>(computed.fns[0]) : nullptr;
     }
     if (!computed.function || computed.steps > 0) return nullptr;
     return loop_by_function<RowSumLoop, ir::forms::after>(*computed.function, [&]<typename Fn>() -> RowSumLoop {
-      if (!computed.before) return &run<Only, Fn, Summed::values>;
+      if (!computed.before) return &run<FirstOperand, Fn, Summed::values>;
       return after_step<Fn, Summed::values>(*computed.before);
     });
   }

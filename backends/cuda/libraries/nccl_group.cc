@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kBeat{100};   // between two meetings of the members
+constexpr milliseconds kBeat{100};   // between two rendezvous of the members
 constexpr milliseconds kPoll{2};     // while a communicator is made
 constexpr milliseconds kGrace{500};  // for runs that were begun when a member left
 constexpr milliseconds kEnd{3000};   // for a communicator to end before the process may

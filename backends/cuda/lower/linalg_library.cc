@@ -111,9 +111,9 @@ View by_columns(Emitter& emit, const View& x) {
 }
 
 // L and U of what is at `a`, column by column.
-Status factor(Calls& calls, Way way, const MatrixBatch& batch, const View& a, const Address& pivots,
+Status factor(Calls& calls, Method method, const MatrixBatch& batch, const View& a, const Address& pivots,
               const Address& pointers) {
-  const auto what = way == Way::many ? What::lu_of_many : What::lu;
+  const auto what = method == Method::many ? What::lu_of_many : What::lu;
   return calls.call(
       {.what = what, .rows = batch.rows, .columns = batch.columns, .ld = batch.rows, .stride = batch.size()},
       {.a = a.address, .pointers = pointers, .pivots = pivots});
@@ -132,7 +132,7 @@ View without_outside(Emitter& emit, Calls& calls, const View& x, const Address& 
 
 template <typename Op>
 bool is_better(Emitter& emit, const Op& op, const NodeInPlan& at) {
-  if (way_for(op, MatrixBatch(emit.type_of(at.operand(0)).shape)) == Way::own) return false;
+  if (method_for(op, MatrixBatch(emit.type_of(at.operand(0)).shape)) == Method::own) return false;
   return is_for_compiling(device_of(emit)) || solver_of(device_of(emit)).ok();
 }
 #define OP(type) template bool is_better(Emitter& emit, const ir::type& op, const NodeInPlan& at)
@@ -149,7 +149,7 @@ OP(SolveTriangular);
 Status lower(Emitter& emit, const ir::Cholesky& op, const NodeInPlan& at) {
   const View x = emit.read(at.operand(0)), y = emit.result(at.result());
   const MatrixBatch batch(x.shape);
-  const bool are_many = way_for(op, batch) == Way::many;
+  const bool are_many = method_for(op, batch) == Method::many;
   Calls calls(emit, batch, x.dtype);
   emit.copy(x, y);
   const auto pointers = are_many ? calls.pointers(y.address, batch.size()) : Address();
@@ -168,11 +168,11 @@ Status lower(Emitter& emit, const ir::Lu& op, const NodeInPlan& at) {
   const View x = emit.read(at.operand(0));
   const View y = emit.result(at.result(0)), permutation = emit.result(at.result(1)), sign = emit.result(at.result(2));
   const MatrixBatch batch(x.shape);
-  const auto way = way_for(op, batch);
+  const auto way = method_for(op, batch);
   Calls calls(emit, batch, x.dtype);
   const View a = by_columns(emit, x);
   const auto pivots = calls.pivots();
-  const auto pointers = way == Way::many ? calls.pointers(a.address, batch.size()) : Address();
+  const auto pointers = method == Method::many ? calls.pointers(a.address, batch.size()) : Address();
   BURN_RETURN_IF_ERROR(factor(calls, way, batch, a, pivots, pointers));
   emit.copy(transposed(a), y);
   calls.launch("const int* pivots, std::int64_t* permutation, T* sign", "finish_lu(pivots, permutation, sign, shape)",
@@ -184,12 +184,12 @@ Status lower(Emitter& emit, const ir::Solve& op, const NodeInPlan& at) {
   const View a = emit.read(at.operand(0)), b = emit.read(at.operand(1)), x = emit.result(at.result());
   const MatrixBatch batch(a.shape);
   const auto sides = b.shape.back();
-  const auto way = way_for(op, batch);
+  const auto way = method_for(op, batch);
   Calls calls(emit, batch, a.dtype);
   const View factors = by_columns(emit, a);
   const View sought = sides == 0 ? View() : by_columns(emit, b);
   const auto pivots = calls.pivots();
-  const bool are_many = way == Way::many;
+  const bool are_many = method == Method::many;
   const auto pointers =
       are_many ? calls.pointers(factors.address, batch.size(), sought.address, batch.rows * sides) : Address();
   BURN_RETURN_IF_ERROR(factor(calls, way, batch, factors, pivots, pointers));

@@ -9,7 +9,7 @@
 
 namespace burn::backends::cuda::by_library {
 
-enum class Way : std::uint8_t { own, one_by_one, many };
+enum class Method : std::uint8_t { own, one_by_one, many };
 
 // A block of ours takes as long for one matrix as for a few hundred; calls of the library come one after the other, and
 // take long to start, so that they gain with a matrix's size and lose with their number. Where each is faster was
@@ -44,19 +44,19 @@ inline Rule rule_of(const ir::SolveTriangular&) {
 }
 
 template <typename Op>
-Way way_for(const Op& op, const MatrixBatch& batch) {
+Method method_for(const Op& op, const MatrixBatch& batch) {
   const auto rule = rule_of(op);
   const auto side = batch.least();
   std::int64_t most_calls = 0;
   for (const auto& limit : rule.one_by_one) {
     if (side >= limit.side) most_calls = limit.count;
   }
-  if (batch.count <= most_calls) return Way::one_by_one;
+  if (batch.count <= most_calls) return Method::one_by_one;
   if (rule.many > 0 && batch.rows == batch.columns && side >= rule.many && side <= rule.most && batch.count > 1)
-    return Way::many;
+    return Method::many;
   // What takes a multiprocessor seconds is never a block's.
   constexpr std::int64_t kTooLarge = 1024;
-  return side >= kTooLarge ? Way::one_by_one : Way::own;
+  return side >= kTooLarge ? Method::one_by_one : Method::own;
 }
 
 }  // namespace burn::backends::cuda::by_library

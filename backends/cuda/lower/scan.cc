@@ -12,7 +12,7 @@ using burn::cuda::kThreads;
 using burn::cuda::ScanShape;
 
 constexpr std::int64_t kManyBlocks = 512;
-constexpr std::int64_t kLeastPart = std::int64_t{16} * 1024;  // elements; a part costs two more launches
+constexpr std::int64_t kMinPart = std::int64_t{16} * 1024;  // elements; a part costs two more launches
 
 struct Scanning {
   ir::ReduceFn fn = ir::ReduceFn::sum;
@@ -97,8 +97,8 @@ Status lower(Emitter& emit, const ir::Scan& op, const NodeInPlan& at) {
                 {x, y, walk_of(lines), shape});
     return {};
   }
-  if (shape.lines < kManyBlocks / 2 && shape.size >= 2 * kLeastPart) {
-    shape.parts = std::min(shape.size / kLeastPart, divide_up(kManyBlocks, shape.lines));
+  if (shape.lines < kManyBlocks / 2 && shape.size >= 2 * kMinPart) {
+    shape.parts = std::min(shape.size / kMinPart, divide_up(kManyBlocks, shape.lines));
     scan_parts(emit, s, x, y, lines, shape);
     return {};
   }

@@ -18,10 +18,10 @@ std::int64_t tiles_of(const Product& product) {
 
 // Of the depth: as many as keep two blocks on each multiprocessor, and leave each something to do. A power of two.
 int parts_of(const Device& device, const Product& product) {
-  constexpr std::int64_t kLeastDepth = 16, kBlocks = 2;
+  constexpr std::int64_t kMinDepth = 16, kBlocks = 2;
   std::int64_t parts = kMaxParts;
   while (parts > 1 &&
-         (tiles_of(product) * parts > kBlocks * device.multiprocessors() || product.a.columns < parts * kLeastDepth))
+         (tiles_of(product) * parts > kBlocks * device.multiprocessors() || product.a.columns < parts * kMinDepth))
     parts /= 2;
   return static_cast<int>(parts);
 }

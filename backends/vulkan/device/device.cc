@@ -49,15 +49,15 @@ Device::Device(int index, Adapter adapter, VkDevice device, const std::optional<
 DeviceLimits DeviceLimits::from_environment() {
   DeviceLimits limits;
   if (const auto bytes = numeric_setting(Setting::device_memory); bytes && *bytes > 0) limits.memory = *bytes;
-  if (is_off(Setting::copy_stream)) limits.uploads = Beside::none;
-  if (is_on(Setting::copy_stream)) limits.uploads = Beside::any_queue;
+  if (is_off(Setting::copy_stream)) limits.uploads = UploadOverlap::none;
+  if (is_on(Setting::copy_stream)) limits.uploads = UploadOverlap::any_queue;
   return limits;
 }
 
-std::optional<Device::QueueAt> Device::find_copies(const Adapter& adapter, Beside uploads) {
-  if (uploads == Beside::none) return std::nullopt;
+std::optional<Device::QueueAt> Device::find_copies(const Adapter& adapter, UploadOverlap uploads) {
+  if (uploads == UploadOverlap::none) return std::nullopt;
   if (adapter.copy_family) return QueueAt{*adapter.copy_family, 0};
-  if (uploads == Beside::own_queue) return std::nullopt;
+  if (uploads == UploadOverlap::own_queue) return std::nullopt;
   return QueueAt{adapter.queue_family, adapter.queues > 1 ? 1U : 0U};
 }
 

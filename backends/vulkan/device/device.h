@@ -27,7 +27,7 @@ class DeviceMemory;
 class Pipelines;
 
 // Whether uploads are copied beside what the device computes (uploads.h).
-enum class Beside : std::uint8_t {
+enum class UploadOverlap : std::uint8_t {
   none,
   own_queue,  // where the device has a queue for copies
   any_queue,  // also where it has none: on a second queue that computes, or on the only one
@@ -38,7 +38,7 @@ struct DeviceLimits {
   std::uint64_t allocation = std::numeric_limits<std::uint64_t>::max();  // at once
   std::uint64_t memory = std::numeric_limits<std::uint64_t>::max();      // at one time: BURN_DEVICE_MEMORY
   bool is_written_by_host = true;  // false: not even what the host could write (Device::written_pages())
-  Beside uploads = Beside::own_queue;
+  UploadOverlap uploads = UploadOverlap::own_queue;
 
   static DeviceLimits from_environment();
 };
@@ -102,7 +102,7 @@ class Device {
 
   Device(int index, Adapter adapter, VkDevice device, const std::optional<QueueAt>& copies);
   // The queue that copies uploads beside the computation; nullopt: none does.
-  static std::optional<QueueAt> find_copies(const Adapter& adapter, Beside uploads);
+  static std::optional<QueueAt> find_copies(const Adapter& adapter, UploadOverlap uploads);
   static Result<VkDevice> make(const Adapter& adapter, const std::optional<QueueAt>& copies);
   Status start(const DeviceLimits& limits);
   Status start_memory(const DeviceLimits& limits);

@@ -92,8 +92,8 @@ Result<std::vector<VkPipeline>> Pipelines::of(std::span<const compile::KernelSou
     for (auto k = next++; k < missing.size(); k = next++)
       made[k] = missing[k]->kernel ? make(*missing[k]->kernel) : internal_error("Vulkan: a kernel that is text");
   };
-  constexpr std::size_t kMostThreads = 4;
-  const auto threads = std::min({missing.size(), kMostThreads, static_cast<std::size_t>(usable_cores())});
+  constexpr std::size_t kMaxThreads = 4;
+  const auto threads = std::min({missing.size(), kMaxThreads, static_cast<std::size_t>(usable_cores())});
   std::vector<std::thread> others;
   for (std::size_t t = 1; t < threads; ++t) others.push_back(start_thread("burn-kernels", work));
   work();

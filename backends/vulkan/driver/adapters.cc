@@ -180,8 +180,8 @@ Adapter describe(VkPhysicalDevice device) {
   facts.has_narrow = has.has_12.shaderInt8 != 0 && has.features.features.shaderInt16 != 0 &&
                      has.has_12.storageBuffer8BitAccess != 0 && has.has_11.storageBuffer16BitAccess != 0;
   // Offsets are then of 32 bits (kernel/legalise.h).
-  constexpr auto kMostOfWords = std::uint64_t{1} << 31;
-  if (!facts.has_int64 || !facts.has_narrow) adapter.max_allocation = std::min(adapter.max_allocation, kMostOfWords);
+  constexpr auto kMaxWords = std::uint64_t{1} << 31;
+  if (!facts.has_int64 || !facts.has_narrow) adapter.max_allocation = std::min(adapter.max_allocation, kMaxWords);
   facts.max_allocation = adapter.max_allocation;
   facts.multiprocessors = adapter.is_cpu() ? usable_cores() : multiprocessors_of(device);
   facts.shared_bytes = limits.maxComputeSharedMemorySize;

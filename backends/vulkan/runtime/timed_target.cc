@@ -16,9 +16,9 @@ namespace {
 using compile::View;
 
 // All alternatives of one op, written down and made ready together.
-class Contest {
+class TimedAlternatives {
  public:
-  Contest(std::shared_ptr<Device> device, std::span<const View> operands, std::span<const View> results)
+  TimedAlternatives(std::shared_ptr<Device> device, std::span<const View> operands, std::span<const View> results)
       : device_(std::move(device)), target_(device_->facts(), device_->groups()), views_(operands, results) {}
 
   Status start(std::span<const compile::Alternative> alternatives) {
@@ -45,10 +45,10 @@ class Contest {
 
   Result<double> seconds(std::size_t which) {
     if (!written_[which]) return unimplemented("Vulkan: this alternative does not do it");
-    if (!trial_) return 0.0;          // there is no other
-    constexpr std::size_t kMost = 3;  // times that are taken, each the mean of several where it is short
+    if (!trial_) return 0.0;              // there is no other
+    constexpr std::size_t kMaxTimes = 3;  // times that are taken, each the mean of several where it is short
     auto& times = times_[which];
-    if (times.size() < kMost) {
+    if (times.size() < kMaxTimes) {
       BURN_TRY(const auto seconds, trial_->seconds(*written_[which], views_.operands.size(), views_.results.size()));
       times.push_back(seconds);
     }
@@ -73,13 +73,13 @@ TimedTarget::TimedTarget(std::shared_ptr<Device> device)
 std::size_t TimedTarget::fastest(const std::string& key, std::span<const View> operands, std::span<const View> results,
                                  std::span<const compile::Alternative> alternatives) {
   // Of less the kernels take no longer than what a launch takes besides.
-  constexpr std::size_t kLeastBytes = std::size_t{1} << 18;
+  constexpr std::size_t kMinBytes = std::size_t{1} << 18;
   auto* const choices = device_->choices();
   const auto sizes = compile::TrialViews(operands, results).sizes;
-  if (!choices || std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}) < kLeastBytes) return 0;
+  if (!choices || std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}) < kMinBytes) return 0;
   std::vector<std::string_view> names;
   for (const auto& alternative : alternatives) names.push_back(alternative.name);
-  std::optional<Contest> contest;
+  std::optional<TimedAlternatives> contest;
   Status started;
   const int chosen = choices->choose_timed(key, names, [&](int i) -> Result<double> {
     if (!contest) {

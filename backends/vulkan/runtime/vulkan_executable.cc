@@ -117,8 +117,8 @@ std::vector<std::string> names_of_steps(const compile::Plan& plan, const ir::Pro
       const auto& type = program.type_of(node);
       if (largest.shape.rank() == 0 || type.num_bytes() > largest.num_bytes()) largest = type;
     }
-    constexpr std::size_t kMost = 160;
-    if (name.size() > kMost) name.replace(kMost, name.npos, "...");
+    constexpr std::size_t kMaxName = 160;
+    if (name.size() > kMaxName) name.replace(kMaxName, name.npos, "...");
     names.push_back(name + " " + ir::to_string(largest));
   }
   return names;

@@ -12,12 +12,12 @@ namespace {
 
 // x = quarter pi / 2 + rest + low, |rest| <= pi / 4; of the quarter its last two bits count, `low` is what rounding
 // took from the rest.
-struct Turned {
+struct ReducedAngle {
   Value quarter, rest, low;
 };
 
 // pi / 2 in parts whose multiples by a quarter are exact (Cody and Waite).
-Turned turned_near(Value x) {
+ReducedAngle turned_near(Value x) {
   const Value n = rint(x * 0.63661977236758138);
   static constexpr std::array<double, 4> kShort{0x1.921fp+0, 0x1.6a88p-17, 0x1.0b46p-34, 0x1.1a6264p-54};
   static constexpr std::array<double, 4> kLong{0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69,
@@ -42,7 +42,7 @@ constexpr std::array<std::int64_t, 39> kTwoOverPi{
 
 // x 2 / pi, however large x is, from the bits of 2 / pi that matter (Payne and Hanek). x = m 2^e with a whole m, so the
 // bits of 2 / pi in front of weight 2^(1 - e) make whole turns. 96 bits from there on are enough for f32, 192 for f64.
-Turned turned_far(Value x) {
+ReducedAngle turned_far(Value x) {
   using enum ir::DType;
   auto& writer = *x.writer;
   const auto format = format_of(x.type);
@@ -93,7 +93,7 @@ Turned turned_far(Value x) {
           select(is_negative, -low, low)};
 }
 
-Turned turned(Value x) {
+ReducedAngle turned(Value x) {
   const auto near = turned_near(x);
   auto& writer = *x.writer;
   const auto quarter = writer.variable(near.quarter), rest = writer.variable(near.rest),

@@ -20,7 +20,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Few queries leave most of a block's rows empty: all scores in memory are then less work.
 constexpr std::int64_t kFewestQueries = 16;
-constexpr std::int64_t kMostColumns =
+constexpr std::int64_t kMaxColumns =
     128;  // of queries, keys and values: what the tiles of a subgroup have registers for
 
 // What exponents are taken relative to: 0 where nothing was seen.
@@ -174,7 +174,7 @@ bool has_attention(const DeviceFacts& facts, std::span<const ir::TensorType* con
   if (!has_tiles || facts.subgroup_size != Block::kSubgroup || facts.max_threads < Block::kThreads) return false;
   const int rank = q.shape.rank();
   const auto n = q.shape[rank - 2], m = v.shape[rank - 2], d = q.shape[rank - 1], e = v.shape[rank - 1];
-  const auto fits = [](std::int64_t width) { return width > 0 && width % Block::kPack == 0 && width <= kMostColumns; };
+  const auto fits = [](std::int64_t width) { return width > 0 && width % Block::kPack == 0 && width <= kMaxColumns; };
   if (n < kFewestQueries || m == 0 || !fits(d) || !fits(e) || q.num_elements() == 0) return false;
   return attention_chunk(facts, d, e, is_grad) > 0;
 }

@@ -39,10 +39,10 @@ constexpr BlockTile kTimedTiles[] = {{256, 128, 8, 16, 8},
 // Into how many parts a long depth is split so that the last wave of blocks is nearly full, too: each part costs sums
 // in memory, counted as 3 % of the time.
 std::int64_t parts_that_fill(std::int64_t blocks, std::int64_t at_once, std::int64_t depth) {
-  constexpr std::int64_t kMostParts = 8, kLeastDepth = 2048;
+  constexpr std::int64_t kMaxParts = 8, kMinDepth = 2048;
   std::int64_t best = 1;
   double best_share = 0;
-  for (std::int64_t parts = 1; parts <= kMostParts && (parts == 1 || depth >= parts * kLeastDepth); ++parts) {
+  for (std::int64_t parts = 1; parts <= kMaxParts && (parts == 1 || depth >= parts * kMinDepth); ++parts) {
     const auto all = blocks * parts, waves = (all + at_once - 1) / at_once;
     const double share =
         static_cast<double>(all) / static_cast<double>(waves * at_once) - 0.03 * static_cast<double>(parts - 1);
@@ -60,16 +60,16 @@ std::int64_t BlockTile::shared_bytes(std::int64_t bytes_of_element) const {
 std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType type, std::int64_t rows,
                                            std::int64_t columns, std::int64_t depth, std::int64_t groups,
                                            std::span<const BlockTile> tiles) {
-  constexpr std::int64_t kMostRounds = 60000;  // of a thread's own loop over the depth
+  constexpr std::int64_t kMaxRounds = 60000;  // of a thread's own loop over the depth
   if (ir::is_bool(type) || std::min({rows, columns, depth, groups}) == 0) return {};
-  if (facts.has_slow_barriers && !(facts.has_limited_loops && depth > kMostRounds)) return {};
-  constexpr std::int64_t kMostSliced = 1024;
+  if (facts.has_slow_barriers && !(facts.has_limited_loops && depth > kMaxRounds)) return {};
+  constexpr std::int64_t kMaxSliced = 1024;
   const auto bytes = static_cast<std::int64_t>(ir::size_of(type));
   auto grid = choose_of(tiles.empty() ? kTiles : tiles, facts, bytes, rows, columns, depth, groups);
   const bool has_many = grid && grid->parts == 1 && 2 * grid->blocks() >= std::int64_t{3} * facts.multiprocessors;
   if (has_many && bytes == 4 && grid->tile == kSquare && kSquareOfFewThreads.threads() <= facts.max_threads)
     grid = choose_of({&kSquareOfFewThreads, 1}, facts, bytes, rows, columns, depth, groups);
-  if (!grid || !tiles.empty() || grid->parts == 1 || depth > kMostSliced || bytes > 4) return grid;
+  if (!grid || !tiles.empty() || grid->parts == 1 || depth > kMaxSliced || bytes > 4) return grid;
   const BlockGrid sliced{rows, columns, depth, groups, 1, divide_up(depth, kSliced.depth) * kSliced.depth, kSliced};
   const bool fits =
       kSliced.shared_bytes(bytes) <= facts.shared_bytes_per_block && kSliced.threads() <= facts.max_threads;
@@ -79,7 +79,7 @@ std::optional<BlockGrid> BlockGrid::choose(const DeviceFacts& facts, ir::DType t
 std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, const DeviceFacts& facts,
                                               std::int64_t bytes_of_element, std::int64_t rows, std::int64_t columns,
                                               std::int64_t depth, std::int64_t groups) {
-  constexpr std::int64_t kLeastDepthOfPart = 64, kLongDepthOfPart = 1024, kMostOfLimited = 131072;
+  constexpr std::int64_t kMinDepthOfPart = 64, kLongDepthOfPart = 1024, kMaxLimited = 131072;
   const auto wanted = std::int64_t{2} * facts.multiprocessors;
   std::optional<BlockGrid> grid;
   std::int64_t parts = 1;
@@ -97,12 +97,12 @@ std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, 
     const bool is_empty = 2 * rows <= tile.rows || 2 * columns <= tile.columns;
     parts = parts_of(kLongDepthOfPart);  // so long that the parts' sums are few beside what is computed
     if (!is_empty && blocks * parts >= facts.multiprocessors) break;
-    parts = parts_of(kLeastDepthOfPart);
+    parts = parts_of(kMinDepthOfPart);
   }
   if (!grid) return grid;
   if (parts == 1 && grid->tile.blocks_at_once > 0)
     parts = parts_that_fill(grid->blocks(), std::int64_t{facts.multiprocessors} * grid->tile.blocks_at_once, depth);
-  if (facts.has_limited_loops) parts = std::max(parts, (depth + kMostOfLimited - 1) / kMostOfLimited);
+  if (facts.has_limited_loops) parts = std::max(parts, (depth + kMaxLimited - 1) / kMaxLimited);
   const auto steps = (depth + grid->tile.depth - 1) / grid->tile.depth;
   grid->depth_of_part = (steps + parts - 1) / parts * grid->tile.depth;
   grid->parts = (depth + grid->depth_of_part - 1) / grid->depth_of_part;
@@ -111,7 +111,7 @@ std::optional<BlockGrid> BlockGrid::choose_of(std::span<const BlockTile> tiles, 
 
 std::vector<BlockGrid> BlockGrid::candidates_of(const BlockGrid& first, std::span<const BlockTile> tiles,
                                                 const DeviceFacts& facts, std::int64_t bytes_of_element) {
-  constexpr std::size_t kMost = 5;
+  constexpr std::size_t kMaxCandidates = 5;
   std::vector<BlockGrid> grids{first};
   const auto computed = [](const BlockGrid& grid) {
     return grid.down() * grid.tile.rows * grid.across() * grid.tile.columns;
@@ -120,7 +120,7 @@ std::vector<BlockGrid> BlockGrid::candidates_of(const BlockGrid& first, std::spa
   for (const auto& tile : tiles) {
     const auto grid =
         choose_of({&tile, 1}, facts, bytes_of_element, first.rows, first.columns, first.depth, first.groups);
-    if (!grid || grids.size() == kMost) continue;
+    if (!grid || grids.size() == kMaxCandidates) continue;
     // Half as much again beyond the result's ends, or a device half empty: never the fastest.
     const bool is_wasteful = 2 * computed(*grid) > 3 * computed(first) || 16 * area(tile) <= area(first.tile);
     const bool is_idle =

@@ -25,18 +25,18 @@ struct ImageTile {
 
   static std::optional<ImageTile> choose(const DeviceFacts& facts, std::int64_t rows, std::int64_t columns,
                                          std::int64_t groups, std::int64_t sources, std::int64_t window) {
-    constexpr std::int64_t kMostRows = 16, kMostPlaces = 4, kMostChannels = 8, kMostWeights = 4096;
+    constexpr std::int64_t kMaxRows = 16, kMaxPlaces = 4, kMaxChannels = 8, kMaxWeights = 4096;
     if (window == 1 || std::min({rows, columns, groups, sources, window}) == 0) return {};
     ImageTile tile;
     tile.rows = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(rows))),
-                                         kPack, kMostRows);
+                                         kPack, kMaxRows);
     // Full chunks alone, so that the loop over their channels has no end to look for.
-    tile.channels_at_once = std::min({kMostChannels, sources, kMostWeights / (window * tile.rows)});
+    tile.channels_at_once = std::min({kMaxChannels, sources, kMaxWeights / (window * tile.rows)});
     while (tile.channels_at_once > 1 && sources % tile.channels_at_once != 0) --tile.channels_at_once;
-    if (tile.channels_at_once == 0 || (tile.channels_at_once == 1 && sources > kMostChannels)) return {};
+    if (tile.channels_at_once == 0 || (tile.channels_at_once == 1 && sources > kMaxChannels)) return {};
     if (window * tile.channels_at_once * tile.rows * std::int64_t{4} > facts.shared_bytes_per_block) return {};
     const auto of_rows = divide_up(rows, tile.rows) * groups;
-    tile.places = kMostPlaces;
+    tile.places = kMaxPlaces;
     while (tile.places > 1 &&
            divide_up(columns, kThreads * tile.places) * of_rows < std::int64_t{4} * facts.multiprocessors)
       tile.places /= 2;
@@ -121,15 +121,15 @@ class ImageBlock {
 
   // Adds the chunk's channels from `first` on, at one element of the window.
   void multiply(Value first, const Values& k) {
-    std::vector<ConvKernel::Meeting> meetings;
-    meetings.reserve(places_.size());
+    std::vector<ConvKernel::TapPlace> places;
+    places.reserve(places_.size());
     for (const auto& place : places_)
-      meetings.push_back(is_forward_ ? conv_.input_place(place.at, k) : conv_.output_place(place.at, k));
+      places.push_back(is_forward_ ? conv_.input_place(place.at, k) : conv_.output_place(place.at, k));
     const Value of_element = to_u32(ConvKernel::joined(k, conv_.kernel())) * in_chunk_;
     for (std::int64_t c = 0; c < tile_.channels_at_once; ++c) {
       Values elements;
       for (std::size_t j = 0; j < places_.size(); ++j)
-        elements.push_back(conv_.element(memory_.from, places_[j].begin + (first + c) * source_plane_, meetings[j]));
+        elements.push_back(conv_.element(memory_.from, places_[j].begin + (first + c) * source_plane_, places[j]));
       for (std::int64_t r = 0; r < tile_.rows; r += kPack) {
         const auto four = writer_.load_pack(memory_.weights, of_element + c * tile_.rows + r);
         for (std::size_t n = 0; n < four.size(); ++n) {

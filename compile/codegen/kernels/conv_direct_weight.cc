@@ -24,15 +24,15 @@ struct WeightTile {
   std::int64_t parts() const { return image_parts * place_parts; }
 
   static std::optional<WeightTile> choose(const DeviceFacts& facts, const ConvSizes& sizes) {
-    constexpr std::int64_t kMostSums = 80, kMostRows = 8, kMostInChannels = 16, kMostOutChannels = 64;
+    constexpr std::int64_t kMaxSums = 80, kMaxRows = 8, kMaxInChannels = 16, kMaxOutChannels = 64;
     const auto window = ConvSizes::product(sizes.kernel), plane = ConvSizes::product(sizes.output);
-    if (!facts.has_shuffles || kThreads % facts.subgroup_size != 0 || window == 1 || window > kMostSums / 2) return {};
-    if (sizes.in_channels > kMostInChannels || sizes.out_channels > kMostOutChannels) return {};
+    if (!facts.has_shuffles || kThreads % facts.subgroup_size != 0 || window == 1 || window > kMaxSums / 2) return {};
+    if (sizes.in_channels > kMaxInChannels || sizes.out_channels > kMaxOutChannels) return {};
     if (std::min({plane, sizes.batch, sizes.in_channels, sizes.out_channels}) == 0) return {};
     WeightTile tile;
     tile.rows =
-        std::min(kMostRows, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(sizes.out_channels))));
-    while (tile.rows * window > kMostSums) tile.rows /= 2;
+        std::min(kMaxRows, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(sizes.out_channels))));
+    while (tile.rows * window > kMaxSums) tile.rows /= 2;
     tile.rows_of = divide_up(sizes.out_channels, tile.rows);
     tile.lanes = std::min<std::int64_t>(plane, kThreads);
     tile.images_at_once = kThreads / tile.lanes;
@@ -88,16 +88,16 @@ class WeightBlock {
     writer_.when(image_lane < at_once, [&] {
       writer_.loop(lane + place_part * lanes, output_plane, step, [&](Value place) {
         const Values out = ConvKernel::split(place, conv_.output());
-        std::vector<ConvKernel::Meeting> meetings;
+        std::vector<ConvKernel::TapPlace> places;
         for (std::int64_t k = 0; k < window_; ++k)
-          meetings.push_back(conv_.input_place(out, ConvKernel::split(arguments_.constant(k), conv_.kernel())));
+          places.push_back(conv_.input_place(out, ConvKernel::split(arguments_.constant(k), conv_.kernel())));
         Values of_rows;
         for (std::int64_t r = 0; r < tile_.rows; ++r)
           of_rows.push_back(least(first_row_ + r, last_row) * output_plane + place);
         writer_.loop(first_image + image_lane, end, at_once, [&](Value image) {
           const Value stack = image * conv_.groups() + group_;
           const Value of_output = stack * conv_.out_channels() * output_plane;
-          add(of_output, of_rows, (stack * conv_.in_channels() + channel_) * input_plane, meetings);
+          add(of_output, of_rows, (stack * conv_.in_channels() + channel_) * input_plane, places);
         });
       });
     });
@@ -106,10 +106,10 @@ class WeightBlock {
 
  private:
   // Adds the products of an image's gradients and elements of the input, which begin where it is told.
-  void add(Value of_output, const Values& of_rows, Value of_input, const std::vector<ConvKernel::Meeting>& meetings) {
+  void add(Value of_output, const Values& of_rows, Value of_input, const std::vector<ConvKernel::TapPlace>& places) {
     Values gradients, elements;
     for (const auto row : of_rows) gradients.push_back(writer_.load(memory_.output, of_output + row));
-    for (const auto& meeting : meetings) elements.push_back(conv_.element(memory_.input, of_input, meeting));
+    for (const auto& place : places) elements.push_back(conv_.element(memory_.input, of_input, place));
     auto sum = sums_.begin();
     for (const auto gradient : gradients) {
       for (const auto element : elements) {

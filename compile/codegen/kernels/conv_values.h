@@ -92,11 +92,11 @@ class ConvKernel {
   }
 
   // Where a place of an image and an element of the window meet; `place` is of no use where it is not inside.
-  struct Meeting {
+  struct TapPlace {
     kernel::Value place, inside;
   };
   // The place of the input that output place `out` and kernel element `k` meet in.
-  Meeting input_place(const Values& out, const Values& k) {
+  TapPlace input_place(const Values& out, const Values& k) {
     Values at(spatial_);
     kernel::Value inside;
     for (std::size_t d = 0; d < spatial_; ++d) {
@@ -106,7 +106,7 @@ class ConvKernel {
     return {joined(at, input_), inside};
   }
   // The place of the output whose window has input place `in` at kernel element `k`.
-  Meeting output_place(const Values& in, const Values& k) {
+  TapPlace output_place(const Values& in, const Values& k) {
     Values at(spatial_);
     kernel::Value inside;
     for (std::size_t d = 0; d < spatial_; ++d) {
@@ -118,7 +118,7 @@ class ConvKernel {
     return {joined(at, output_), inside};
   }
   // What lies there in the plane that begins at `begin`, or 0.
-  kernel::Value element(kernel::Memory from, kernel::Value begin, const Meeting& at) {
+  kernel::Value element(kernel::Memory from, kernel::Value begin, const TapPlace& at) {
     const kernel::Value element = writer_.load(from, begin + select(at.inside, at.place, zero()));
     return select(at.inside, element, element.number(0));
   }

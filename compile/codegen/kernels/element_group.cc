@@ -69,11 +69,11 @@ class ElementKernel {
  private:
   // Vectors of a thread: several where there are enough of them to keep the device busy.
   int choose_steps() const {
-    constexpr int kMost = 4, kMostElements = 16;  // beyond, the kernel has too many copies of what it computes
-    constexpr std::int64_t kBlocks = 32;          // of each multiprocessor
+    constexpr int kMaxSteps = 4, kMaxElements = 16;  // beyond, the kernel has too many copies of what it computes
+    constexpr std::int64_t kBlocks = 32;             // of each multiprocessor
     if (width_ == 1 || !walk_.is_linear()) return 1;
     const auto enough = kBlocks * kThreads * width_ * std::max(emit_.target().facts().multiprocessors, 1);
-    int steps = std::min(kMost, kMostElements / width_);
+    int steps = std::min(kMaxSteps, kMaxElements / width_);
     while (steps > 1 && count_ < enough * steps) steps /= 2;
     return steps;
   }
@@ -103,7 +103,7 @@ class ElementKernel {
   Emitter& emit_;
   const GroupPlan& plan_;
   const std::int64_t count_;
-  const WalkPlan walk_;
+  const LoopDims walk_;
   const int width_, steps_;
   kernel::Writer writer_;
   Arguments arguments_;

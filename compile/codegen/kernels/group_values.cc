@@ -37,7 +37,7 @@ int GroupValues::number_parameter(std::int64_t number) {
   return which;
 }
 
-const GroupValues::WalkParameters& GroupValues::parameters_of(const WalkPlan& walk) {
+const GroupValues::LoopParameters& GroupValues::parameters_of(const LoopDims& walk) {
   const auto [found, is_new] = walks_.try_emplace(&walk);
   auto& parameters = found->second;
   if (!is_new) return parameters;
@@ -52,7 +52,7 @@ const GroupValues::WalkParameters& GroupValues::parameters_of(const WalkPlan& wa
   return parameters;
 }
 
-Offsets GroupValues::offsets_in(const WalkPlan& walk, Value position) {
+Offsets GroupValues::offsets_in(const LoopDims& walk, Value position) {
   const auto& parameters = parameters_of(walk);
   std::vector<Value> places(walk.sizes.size());
   Value rest = position;
@@ -123,12 +123,12 @@ void GroupValues::write(std::size_t k, Value offset, std::span<const KnownValues
 
 // --- elements --------------------------------------------------------------------------------------------------------
 
-Offsets GroupValues::offsets_at(const WalkPlan& walk, Value position) {
+Offsets GroupValues::offsets_at(const LoopDims& walk, Value position) {
   return walk.is_linear() ? Offsets(static_cast<std::size_t>(plan_.full_count()), position)
                           : offsets_in(walk, position);
 }
 
-void GroupValues::read_elements(const WalkPlan& walk, const Offsets& offsets, std::vector<KnownValues>& known) {
+void GroupValues::read_elements(const LoopDims& walk, const Offsets& offsets, std::vector<KnownValues>& known) {
   for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
     if (plan_.reads()[k].kind != GroupOperand::Kind::full) continue;
     const auto full = static_cast<std::size_t>(plan_.reads()[k].full_index);

@@ -29,7 +29,7 @@ class GroupValues {
 
   // The offsets at a position of a walk, whose sizes and strides become parameters when it is met first. Requires: the
   // walk stays where it is.
-  Offsets offsets_in(const WalkPlan& walk, kernel::Value position);
+  Offsets offsets_in(const LoopDims& walk, kernel::Value position);
 
   // Nothing known but constants and scalars.
   KnownValues scalars();
@@ -41,8 +41,8 @@ class GroupValues {
 
   // Of groups without rows, whose elements `walk` goes through: the offsets at a position; reads of what every element
   // has, for elements that lie side by side from there on; all members of these; and writes of the results.
-  Offsets offsets_at(const WalkPlan& walk, kernel::Value position);
-  void read_elements(const WalkPlan& walk, const Offsets& offsets, std::vector<KnownValues>& known);
+  Offsets offsets_at(const LoopDims& walk, kernel::Value position);
+  void read_elements(const LoopDims& walk, const Offsets& offsets, std::vector<KnownValues>& known);
   void compute_elements(kernel::Value position, std::vector<KnownValues>& known);
   void write_elements(const Offsets& offsets, std::span<const KnownValues> known);
 
@@ -56,11 +56,11 @@ class GroupValues {
 
  private:
   // Which parameters a walk's numbers are; -1: none.
-  struct WalkParameters {
+  struct LoopParameters {
     std::vector<int> sizes;                 // from the second dim on
     std::vector<std::vector<int>> strides;  // [operand][dim]
   };
-  const WalkParameters& parameters_of(const WalkPlan& walk);
+  const LoopParameters& parameters_of(const LoopDims& walk);
   int number_parameter(std::int64_t number);  // of the index type
   kernel::Value random(const ir::Random& op, kernel::Value position);
   bool is_read(ir::Ref value) const;
@@ -71,7 +71,7 @@ class GroupValues {
   std::set<std::int32_t> coarse_;
   std::vector<kernel::Memory> reads_, writes_;  // of those in memory
   std::vector<kernel::Value> first_;            // of the reads that count
-  std::map<const WalkPlan*, WalkParameters> walks_;
+  std::map<const LoopDims*, LoopParameters> walks_;
 };
 
 }  // namespace burn::compile::kernels

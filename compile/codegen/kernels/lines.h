@@ -13,7 +13,7 @@ namespace burn::compile::kernels {
 // Views whose shapes are the same but along the axis. A walk over all dims but the axis, and what is along it.
 template <std::size_t kViews>
 struct Lines {
-  WalkPlan walk;
+  LoopDims walk;
   std::int64_t count = 1;                  // of lines
   std::array<std::int64_t, kViews> steps;  // from an element to the next one along the axis
   std::array<std::int64_t, kViews> sizes;  // elements along the axis

@@ -131,7 +131,7 @@ std::string key_of(const ProductOperands& operands) {
 }
 
 // By tiles of blocks.
-struct WaysInBlocks {
+struct BlockAlternatives {
   std::vector<BlockGrid> grids;  // what is taken untimed first; empty: not on this device
   bool are_matrix_tiles = false;
 
@@ -142,7 +142,7 @@ struct WaysInBlocks {
   }
 };
 
-WaysInBlocks ways_in_blocks(const DeviceFacts& facts, const ProductOperands& operands) {
+BlockAlternatives block_alternatives(const DeviceFacts& facts, const ProductOperands& operands) {
   auto grids = grids_in_tiles(facts, operands);
   if (!grids.empty()) return {std::move(grids), true};
   const auto& [a, b, c, group] = operands;
@@ -151,7 +151,7 @@ WaysInBlocks ways_in_blocks(const DeviceFacts& facts, const ProductOperands& ope
 }
 
 // The fastest of them, timed without the group, which costs each of them about as much.
-std::size_t fastest(Emitter& emit, const ProductOperands& operands, const WaysInBlocks& ways) {
+std::size_t fastest(Emitter& emit, const ProductOperands& operands, const BlockAlternatives& ways) {
   if (ways.grids.size() == 1) return 0;
   std::vector<Alternative> alternatives;
   alternatives.reserve(ways.grids.size());
@@ -167,7 +167,7 @@ std::size_t fastest(Emitter& emit, const ProductOperands& operands, const WaysIn
 
 Status emit_any(Emitter& emit, const ProductOperands& operands) {
   if (operands.c.num_elements() == 0) return {};
-  const auto ways = ways_in_blocks(emit.target().facts(), operands);
+  const auto ways = block_alternatives(emit.target().facts(), operands);
   if (ways.grids.empty()) return emit_by_threads(emit, operands);
   return ways.emit(emit, operands, fastest(emit, operands, ways));
 }

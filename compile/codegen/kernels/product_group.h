@@ -28,7 +28,7 @@ class ProductGroup {
   void store_vector(kernel::Value position, std::span<const kernel::Value> elements);
 
   const GroupPlan& plan_;
-  const WalkPlan walk_;
+  const LoopDims walk_;
   const std::size_t width_;
   GroupValues values_;
   KnownValues scalars_;

@@ -14,7 +14,7 @@ namespace burn::compile::kernels {
 
 // Where the matrices of a batch begin.
 struct ProductBatch {
-  WalkPlan walk;
+  LoopDims walk;
   std::int64_t count = 1;
 
   explicit ProductBatch(std::span<const View* const> views) {

@@ -110,8 +110,8 @@ Status emit_reduce(Emitter& emit, const ir::Reduce& op, const View& from, const 
   const auto wanted = std::int64_t{facts.multiprocessors} * 64;
   const auto parts =
       std::clamp<std::int64_t>(wanted / elements.results, 1, std::max<std::int64_t>(elements.count / kLeast, 1));
-  constexpr std::int64_t kMostRounds = 60000;  // of a thread
-  const bool is_too_long = facts.has_limited_loops && elements.count / parts > kMostRounds;
+  constexpr std::int64_t kMaxRounds = 60000;  // of a thread
+  const bool is_too_long = facts.has_limited_loops && elements.count / parts > kMaxRounds;
   if ((!facts.has_slow_barriers || is_too_long) && elements.count > 1)
     return emit_fastest(emit, key_of(op.fn, elements, from, to), {&from, 1}, {&to, 1}, ways_in_blocks(op, from));
   if (parts == 1) {

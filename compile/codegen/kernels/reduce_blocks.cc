@@ -20,12 +20,12 @@ constexpr int kThreads = 256;
 constexpr int kAcross = 32, kDown = kThreads / kAcross;  // of a block of columns: threads side by side, and below
 
 // How many elements side by side along the last dim of `along` one access may take, with steps along `other`.
-int width_of(const View& from, const WalkPlan& along, const WalkPlan& other) {
+int width_of(const View& from, const LoopDims& along, const LoopDims& other) {
   const auto size = static_cast<std::int64_t>(ir::size_of(from.dtype));
   const auto fits = [&](std::int64_t width) {
     if (along.strides[0].back() != 1 || along.sizes.back() % width != 0 || from.address.offset % (size * width) != 0)
       return false;
-    const auto steps_whole = [&](const WalkPlan& walk, std::size_t dims) {
+    const auto steps_whole = [&](const LoopDims& walk, std::size_t dims) {
       for (std::size_t d = 0; d < dims; ++d) {
         if (walk.sizes[d] > 1 && walk.strides[0][d] % width != 0) return false;
       }

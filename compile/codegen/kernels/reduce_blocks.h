@@ -9,7 +9,7 @@ namespace burn::compile::kernels {
 
 // Elements of a view: for each place of the first walk, a result, those of the second walk are combined.
 struct CombinedElements {
-  WalkPlan kept, combined;  // with the strides of the view alone
+  LoopDims kept, combined;  // with the strides of the view alone
   std::int64_t results = 1, count = 1;
 };
 

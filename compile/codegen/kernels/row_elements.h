@@ -44,7 +44,7 @@ class RowElements {
 
   const GroupPlan& plan_;
   const RowLayout& layout_;
-  const WalkPlan& walk_;  // within a row
+  const LoopDims& walk_;  // within a row
   const RowsOnThreads& shape_;
   GroupValues& values_;
   Row row_;

@@ -224,7 +224,7 @@ class RowKernel {
   const GroupPlan& plan_;
   const std::int64_t rows_;
   const RowLayout layout_;
-  const WalkPlan &row_walk_, &inner_walk_;
+  const LoopDims &row_walk_, &inner_walk_;
   const RowsOnThreads shape_;
   kernel::Writer writer_;
   Arguments arguments_;

@@ -19,7 +19,7 @@ std::int64_t TileGrid::down() const { return divide_up(rows, tile.rows); }
 std::int64_t TileGrid::across() const { return divide_up(divide_up(columns, tile.columns), tile.lanes) * tile.lanes; }
 
 void TileGrid::choose_tile(const DeviceFacts& facts, ir::DType type, std::int64_t wanted) {
-  constexpr std::int64_t kMost = 8, kMostShared = 32;
+  constexpr std::int64_t kMaxSide = 8, kMaxShared = 32;
   const auto lanes = facts.subgroup_size;
   const auto powers_up_to = [](std::int64_t most, std::int64_t size) {
     return static_cast<int>(
@@ -29,13 +29,13 @@ void TileGrid::choose_tile(const DeviceFacts& facts, ir::DType type, std::int64_
   if (facts.has_slow_barriers && type == ir::DType::f32 && lanes > 1 && lanes <= 32 &&
       columns >= std::int64_t{2} * lanes && rows > 1) {
     tile.lanes = lanes;
-    tile.rows = static_cast<int>(divide_up(rows, divide_up(rows, kMostShared)));
+    tile.rows = static_cast<int>(divide_up(rows, divide_up(rows, kMaxShared)));
     if (tile.rows > 16) tile.rows = (tile.rows + 3) / 4 * 4;  // few different kernels for shapes that grow
-    tile.columns = powers_up_to(tile.rows > 16 ? 4 : kMost, columns / lanes);
+    tile.columns = powers_up_to(tile.rows > 16 ? 4 : kMaxSide, columns / lanes);
     while (threads() < std::min(wanted, std::int64_t{4} * lanes) && tile.columns > 1) tile.columns /= 2;
     return;
   }
-  tile = {powers_up_to(kMost, rows), powers_up_to(kMost, columns), 1};
+  tile = {powers_up_to(kMaxSide, rows), powers_up_to(kMaxSide, columns), 1};
   while (threads() < wanted && tile.rows * tile.columns > 4) {
     auto& larger = tile.rows > tile.columns ? tile.rows : tile.columns;
     larger /= 2;

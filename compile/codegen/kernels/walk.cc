@@ -4,7 +4,7 @@ namespace burn::compile::kernels {
 
 using kernel::Value;
 
-std::vector<Value> offsets_in(Arguments& arguments, const WalkPlan& walk, Value position) {
+std::vector<Value> offsets_in(Arguments& arguments, const LoopDims& walk, Value position) {
   std::vector<Value> places(walk.sizes.size());
   for (std::size_t d = walk.sizes.size(); d-- > 1;) {
     const Value size = arguments.number(walk.sizes[d]), before = position / size;

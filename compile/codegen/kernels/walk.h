@@ -1,4 +1,4 @@
-// Walks over dims (WalkPlan) in kernels.
+// Walks over dims (LoopDims) in kernels.
 #pragma once
 
 #include <vector>
@@ -10,6 +10,6 @@ namespace burn::compile::kernels {
 
 // The offset of each operand at a position of the walk. Sizes and strides become parameters; strides of 0 and 1 are
 // part of the kernel.
-std::vector<kernel::Value> offsets_in(Arguments& arguments, const WalkPlan& walk, kernel::Value position);
+std::vector<kernel::Value> offsets_in(Arguments& arguments, const LoopDims& walk, kernel::Value position);
 
 }  // namespace burn::compile::kernels

@@ -62,7 +62,7 @@ class UploadClient {
 
 class VulkanUploads : public VulkanTest {
  protected:
-  std::shared_ptr<Backend> open(Beside uploads = Beside::own_queue) {
+  std::shared_ptr<Backend> open(UploadOverlap uploads = UploadOverlap::own_queue) {
     return value_or_throw(open_vulkan_backend(0, {.uploads = uploads}));
   }
 };

@@ -25,7 +25,7 @@ class VulkanUploadsOn : public VulkanUploads, public ::testing::WithParamInterfa
     faults().has_copy_queue = GetParam() == On::own_queue;
   }
   std::shared_ptr<Backend> open() {
-    return VulkanUploads::open(GetParam() == On::no_queue ? Beside::none : Beside::any_queue);
+    return VulkanUploads::open(GetParam() == On::no_queue ? UploadOverlap::none : UploadOverlap::any_queue);
   }
 };
 

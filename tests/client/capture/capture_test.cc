@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 class Capture : public ::testing::Test {
  protected:
-  std::shared_ptr<test::Told> told = std::make_shared<test::Told>();
+  std::shared_ptr<test::RecordedCalls> told = std::make_shared<test::RecordedCalls>();
   Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
 
   Tensor<1> vector(float x = 0) { return Tensor<1>::from_data({x, 1, 2}, device); }
@@ -112,22 +112,22 @@ TEST_F(Capture, OtherShapesAreRecordedForThemselves) {
 TEST_F(Capture, TheShapeUsedLeastRecentlyIsForgottenWhereThereAreMany) {
   auto step = capture(device, [](const Tensor<1>& x) { return x.sum(); });
   const auto call = [&](std::size_t size) { (void)step(Tensor<1>::zeros({static_cast<std::int64_t>(size)}, device)); };
-  constexpr auto kMost = client::CaptureEngine::kMaxRecordings;
+  constexpr auto kMax = client::CaptureEngine::kMaxRecordings;
   const auto call_all = [&](std::size_t first, std::size_t last) {
     for (std::size_t size = first; size <= last; ++size) call(size);
   };
-  call_all(1, kMost);
-  call_all(1, kMost);
-  call_all(1, kMost);
-  EXPECT_EQ(step.recorded(), 2 * kMost);
-  EXPECT_EQ(step.replayed(), kMost);
+  call_all(1, kMax);
+  call_all(1, kMax);
+  call_all(1, kMax);
+  EXPECT_EQ(step.recorded(), 2 * kMax);
+  EXPECT_EQ(step.replayed(), kMax);
   call(1);
-  call(kMost + 1);  // instead of 2
+  call(kMax + 1);  // instead of 2
   call(1);
-  call_all(3, kMost);
-  EXPECT_EQ(step.recorded(), 2 * kMost + 1);
+  call_all(3, kMax);
+  EXPECT_EQ(step.recorded(), 2 * kMax + 1);
   call(2);
-  EXPECT_EQ(step.recorded(), 2 * kMost + 2);
+  EXPECT_EQ(step.recorded(), 2 * kMax + 2);
 }
 
 TEST_F(Capture, TheSameTensorTwiceIsNotTakenForTwoTensors) {

@@ -22,7 +22,7 @@ using ::testing::Not;
 
 class Recording : public ::testing::Test {
  protected:
-  std::shared_ptr<test::Told> told = std::make_shared<test::Told>();
+  std::shared_ptr<test::RecordedCalls> told = std::make_shared<test::RecordedCalls>();
   Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
 
   Tensor<2> matrix() { return Tensor<2>::from_data({{1, 2}, {3, 4}}, device); }

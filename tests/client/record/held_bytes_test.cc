@@ -17,7 +17,7 @@ class HeldBytes : public ::testing::Test {
   static constexpr std::int64_t kElements = std::int64_t{4} << 20;  // 16 MiB
   static constexpr std::size_t kFit = client::Recorders::kMaxHeldBytes / (4 * kElements);
 
-  std::shared_ptr<test::Told> told = std::make_shared<test::Told>();
+  std::shared_ptr<test::RecordedCalls> told = std::make_shared<test::RecordedCalls>();
   Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
   const TensorData block{std::vector<float>(kElements), {kElements}};
 

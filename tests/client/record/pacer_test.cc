@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 // Answers a mark when the test says so.
 class MarkingSession : public test::RecordingSession {
  public:
-  MarkingSession() : RecordingSession(std::make_shared<test::Told>()) {}
+  MarkingSession() : RecordingSession(std::make_shared<test::RecordedCalls>()) {}
   void sync(SyncCallback done) override { marks_.push_back(std::move(done)); }
   std::size_t under_way() const { return marks_.size(); }
   void answer() {

@@ -82,7 +82,7 @@ class RefusingSession final : public test::RecordingSession {
 };
 
 TEST(RefusedProgram, IsNeverRunAndItsResultsSayWhy) {
-  const auto told = std::make_shared<test::Told>();
+  const auto told = std::make_shared<test::RecordedCalls>();
   {
     const Device device = Device::from_session("test:", std::make_unique<RefusingSession>(told));
     const auto x = Tensor<1>::from_data({1, 2}, device);

@@ -22,13 +22,13 @@ class ReusedUploads : public ::testing::Test {
   Tensor<1> upload(float first) { return Tensor<1>::from_data(data(first), device); }
   std::size_t writes() const { return told->written.size(); }
 
-  static std::shared_ptr<test::Told> remote() {
-    auto told = std::make_shared<test::Told>();
+  static std::shared_ptr<test::RecordedCalls> remote() {
+    auto told = std::make_shared<test::RecordedCalls>();
     told->traits = {.is_remote = true};
     return told;
   }
 
-  std::shared_ptr<test::Told> told = remote();
+  std::shared_ptr<test::RecordedCalls> told = remote();
   Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
 };
 
@@ -52,7 +52,7 @@ TEST_F(ReusedUploads, AreNotLookedForWhereThatCostsMoreThanSendingThem) {
 }
 
 TEST(Uploads, ToASessionInThisProcessAreNotLookedFor) {
-  const auto told = std::make_shared<test::Told>();
+  const auto told = std::make_shared<test::RecordedCalls>();
   const auto device = Device::from_session("ws://looks-remote", std::make_unique<test::RecordingSession>(told));
   const TensorData data{std::vector<float>(2048, 1.0f), {2048}};
   const auto a = Tensor<1>::from_data(data, device), b = Tensor<1>::from_data(data, device);

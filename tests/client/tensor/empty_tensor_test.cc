@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 
 class EmptyTensor : public ::testing::Test {
  protected:
-  std::shared_ptr<test::Told> told = std::make_shared<test::Told>();
+  std::shared_ptr<test::RecordedCalls> told = std::make_shared<test::RecordedCalls>();
   Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told)).autodiff();
   Tensor<2> x = Tensor<2>::from_data({{1, 2}, {3, 4}}, device);
   Tensor<2> empty;
@@ -181,7 +181,7 @@ TEST_F(EmptyTensor, LeavesTheRecordingAsItWas) {
 
 TEST(EmptyDevice, IsWhatAMoveLeavesAndSaysSo) {
   Device device =
-      Device::from_session("test", std::make_unique<test::RecordingSession>(std::make_shared<test::Told>()));
+      Device::from_session("test", std::make_unique<test::RecordingSession>(std::make_shared<test::RecordedCalls>()));
   const Device taken = std::move(device);
   for (const auto& call : std::vector<std::function<void()>>{
            // NOLINTNEXTLINE(bugprone-use-after-move): what is tested

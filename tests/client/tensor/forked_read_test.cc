@@ -15,7 +15,7 @@ namespace {
 class SilentSession : public test::RecordingSession {
  public:
   explicit SilentSession(std::vector<ReadCallback>& asked)
-      : RecordingSession(std::make_shared<test::Told>()), asked_(asked) {}
+      : RecordingSession(std::make_shared<test::RecordedCalls>()), asked_(asked) {}
   void read(proto::TensorId, ReadCallback done) override { asked_.push_back(std::move(done)); }
 
  private:

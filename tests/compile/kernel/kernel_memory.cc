@@ -32,10 +32,10 @@ void KernelMemory::check(std::uint64_t address, std::size_t bytes, const ThreadP
   };
   if (!(is_atomic && touched.is_atomic) && (is_race(touched.writers) || (is_write && is_race(touched.readers))))
     fail("a race: threads read and write one element of memory");
-  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kMaxThreads = 4;
   auto& list = is_write ? touched.writers : touched.readers;
   if (is_write && !is_atomic) touched.writers.clear(), touched.readers.clear();
-  if (list.size() < kMost && std::ranges::find(list, thread) == list.end()) list.push_back(thread);
+  if (list.size() < kMaxThreads && std::ranges::find(list, thread) == list.end()) list.push_back(thread);
   touched.is_atomic = is_atomic;
 }
 

@@ -232,8 +232,8 @@ Tensor join_mesh(const std::vector<Tensor>& parts, const ir::TensorType& type, c
                  const MeshLayout& layout) {
   std::vector<Tensor> rows;
   for (int d = 0; d < mesh.data; ++d) {
-    const auto row =
-        std::span(parts).subspan(static_cast<std::size_t>(d * mesh.model), static_cast<std::size_t>(mesh.model));
+    const auto size = static_cast<std::size_t>(mesh.model);
+    const auto row = std::span(parts).subspan(static_cast<std::size_t>(d) * size, size);
     rows.push_back(join(row, part_of(type, layout.data, d), layout.model));
   }
   return join(rows, type, layout.data);

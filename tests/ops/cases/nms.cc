@@ -94,7 +94,8 @@ std::vector<reference::Tensor> boxes_apart() {
   constexpr std::int64_t kBoxes = 1 << 19, kPerRow = 1024;
   reference::Tensor boxes({f32, {kBoxes, 4}});
   for (std::int64_t i = 0; i < kBoxes; ++i) {
-    const auto x = static_cast<double>(i % kPerRow * 2), y = static_cast<double>(i / kPerRow * 2);
+    const auto row = i / kPerRow, column = i % kPerRow;
+    const auto x = static_cast<double>(2 * column), y = static_cast<double>(2 * row);
     std::size_t at = static_cast<std::size_t>(i) * 4;
     for (const double side : {x, y, x + 1, y + 1}) boxes.set(at++, side);
   }

@@ -71,11 +71,11 @@ std::optional<Answer> answer(const Gate& gate, const RequestHead& head, RunBoard
 }
 
 std::vector<std::size_t> runs_in(std::string_view target) {
-  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kMaxRuns = 64;
   std::vector<std::size_t> runs;
   const auto list = parameter(target, "runs");
   std::string_view rest = list;
-  while (!rest.empty() && runs.size() < kMost) {
+  while (!rest.empty() && runs.size() < kMaxRuns) {
     const auto end = rest.find(',');
     const auto run = number(rest.substr(0, end));
     if (run && std::find(runs.begin(), runs.end(), *run) == runs.end()) runs.push_back(*run);

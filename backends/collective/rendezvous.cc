@@ -1,4 +1,4 @@
-#include "backends/collective/meeting.h"
+#include "backends/collective/rendezvous.h"
 
 #include <algorithm>
 #include <array>
@@ -70,10 +70,10 @@ struct Caller {
   std::size_t received = 0;
 };
 
-class SocketMeeting final : public Meeting {
+class SocketRendezvous final : public Rendezvous {
  public:
-  SocketMeeting(UniqueFd listener, UniqueFd wake, InternetAddress address, const std::string& ticket, int rank,
-                int size)
+  SocketRendezvous(UniqueFd listener, UniqueFd wake, InternetAddress address, const std::string& ticket, int rank,
+                   int size)
       : listener_(std::move(listener)),
         wake_(std::move(wake)),
         address_(address),
@@ -247,8 +247,8 @@ class SocketMeeting final : public Meeting {
 
 }  // namespace
 
-Result<std::unique_ptr<Meeting>> Meeting::listen(const std::string& host, const std::string& ticket, int rank,
-                                                 int size) {
+Result<std::unique_ptr<Rendezvous>> Rendezvous::listen(const std::string& host, const std::string& ticket, int rank,
+                                                       int size) {
   if (ticket.size() != kTicketBytes)
     return invalid_argument(fmt::format("a ticket of {} bytes; it has {}", ticket.size(), kTicketBytes));
   BURN_TRY(auto address, parse_host(host, "0"));
@@ -261,8 +261,8 @@ Result<std::unique_ptr<Meeting>> Meeting::listen(const std::string& host, const 
   address.size = sizeof address.storage;
   if (::getsockname(listener.get(), address.get(), &address.size) != 0)
     return unavailable(fmt::format("a group cannot meet at {}: {}", host, error_text()));
-  return std::unique_ptr<Meeting>(
-      std::make_unique<SocketMeeting>(std::move(listener), std::move(wake), address, ticket, rank, size));
+  return std::unique_ptr<Rendezvous>(
+      std::make_unique<SocketRendezvous>(std::move(listener), std::move(wake), address, ticket, rank, size));
 }
 
 }  // namespace burn::backends

@@ -17,17 +17,17 @@ namespace burn::backends {
 
 inline constexpr std::size_t kTicketBytes = 16;
 
-class Meeting {
+class Rendezvous {
  public:
-  Meeting() = default;
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
-  virtual ~Meeting() = default;
+  Rendezvous() = default;
+  Rendezvous(const Rendezvous&) = delete;
+  Rendezvous& operator=(const Rendezvous&) = delete;
+  virtual ~Rendezvous() = default;
 
   // Listens at a free port of `host`, an address in digits. Requires: a ticket of kTicketBytes, 0 <= rank < size.
   // Errors: INVALID_ARGUMENT, UNAVAILABLE for an address that is not this machine's, RESOURCE_EXHAUSTED.
-  static Result<std::unique_ptr<Meeting>> listen(const std::string& host, const std::string& ticket, int rank,
-                                                 int size);
+  static Result<std::unique_ptr<Rendezvous>> listen(const std::string& host, const std::string& ticket, int rank,
+                                                    int size);
 
   virtual const std::string& address() const = 0;  // "127.0.0.1:41001", "[::1]:41001"
 

@@ -4,8 +4,8 @@
 // Where the run is to end while the work goes on, the work is told by an interrupt of its own and given a moment; if it
 // has not ended then, it is left behind: the run ends, the thread computes on, and what the work holds, its memory
 // above all, stays in use until the thread is done. Its results are dropped. Work that is left behind takes cores and
-// memory that others want, so it is counted: while a session has left one behind, or the process kMost of them, no
-// further work is begun on a thread of its own.
+// memory that others want, so it is counted: while a session has left one behind, or the process kMaxInProcess of them,
+// no further work is begun on a thread of its own.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,12 @@
 namespace burn::backends {
 
 // What one session has left behind. Shared by its stream and by the threads.
-class LeftBehind {
+class AbandonedWork {
  public:
   // How long work that was told to end is waited for.
   static constexpr std::chrono::milliseconds kGrace{250};
   // Of the process; more only where several sessions leave theirs at the same time.
-  static constexpr std::uint64_t kMost = 4;
+  static constexpr std::uint64_t kMaxInProcess = 4;
 
   // Of this session, now.
   std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
@@ -37,7 +37,7 @@ class LeftBehind {
   static void wait_for_all();
 
  private:
-  friend class ApartWork;
+  friend class DetachedWork;
   std::atomic<std::uint64_t> count_ = 0;
 };
 
@@ -61,6 +61,6 @@ class KeptByRun {
 // there is no run that could end, or no thread to be had. What `work` throws is thrown here, and what it returns is
 // returned. Throws Interrupted when the run is to end, whether or not the work has ended: `work` therefore owns all
 // that it uses. Errors besides: RESOURCE_EXHAUSTED, and nothing is begun, while too many are left behind.
-Status run_apart(const std::shared_ptr<LeftBehind>& session, std::function<Status()> work);
+Status run_detached(const std::shared_ptr<AbandonedWork>& session, std::function<Status()> work);
 
 }  // namespace burn::backends

@@ -1,4 +1,4 @@
-#include "backends/apart.h"
+#include "backends/detached_work.h"
 
 #include <condition_variable>
 #include <exception>
@@ -31,22 +31,22 @@ struct InProcess {
 }  // namespace
 
 // One call, shared by its thread and the thread that waits for it.
-class ApartWork {
+class DetachedWork {
  public:
-  ApartWork(std::shared_ptr<LeftBehind> session, std::function<Status()> work)
+  DetachedWork(std::shared_ptr<AbandonedWork> session, std::function<Status()> work)
       : session_(std::move(session)), kept_(KeptByRun::current()), work_(std::move(work)) {}
 
-  static Status may_begin(const LeftBehind& session) {
+  static Status may_begin(const AbandonedWork& session) {
     if (session.count() > 0) {
       return resource_exhausted(
           "an earlier run of this session could not be stopped and still computes; another long one has to wait for "
           "it");
     }
-    const auto count = LeftBehind::count_in_process();
-    if (count < LeftBehind::kMost) return {};
+    const auto count = AbandonedWork::count_in_process();
+    if (count < AbandonedWork::kMaxInProcess) return {};
     return resource_exhausted(fmt::format(
         "{} runs that could not be stopped still compute here; with {} of them no further long one is begun", count,
-        LeftBehind::kMost));
+        AbandonedWork::kMaxInProcess));
   }
 
   // For the thread of its own.
@@ -83,7 +83,7 @@ class ApartWork {
     while (!changed_.wait_for(lock, kLook, is_done)) {
       if (!run.is_due()) continue;
       interrupt_.request();
-      if (changed_.wait_for(lock, LeftBehind::kGrace, is_done)) break;
+      if (changed_.wait_for(lock, AbandonedWork::kGrace, is_done)) break;
       leave();
       throw Interrupted{};
     }
@@ -104,7 +104,7 @@ class ApartWork {
     ++all.total;
   }
 
-  const std::shared_ptr<LeftBehind> session_;
+  const std::shared_ptr<AbandonedWork> session_;
   std::shared_ptr<const void> kept_;
   std::function<Status()> work_;
   Interrupt interrupt_;
@@ -115,29 +115,29 @@ class ApartWork {
   std::exception_ptr failure_;
 };
 
-std::uint64_t LeftBehind::count_in_process() {
+std::uint64_t AbandonedWork::count_in_process() {
   auto& all = InProcess::instance();
   const std::lock_guard lock(all.mutex);
   return all.count;
 }
 
-std::uint64_t LeftBehind::total_in_process() {
+std::uint64_t AbandonedWork::total_in_process() {
   auto& all = InProcess::instance();
   const std::lock_guard lock(all.mutex);
   return all.total;
 }
 
-void LeftBehind::wait_for_all() {
+void AbandonedWork::wait_for_all() {
   auto& all = InProcess::instance();
   std::unique_lock lock(all.mutex);
   all.changed.wait(lock, [&] { return all.count == 0; });
 }
 
-Status run_apart(const std::shared_ptr<LeftBehind>& session, std::function<Status()> work) {
+Status run_detached(const std::shared_ptr<AbandonedWork>& session, std::function<Status()> work) {
   const auto* run = InterruptScope::current();
   if (!run || !session) return work();
-  BURN_RETURN_IF_ERROR(ApartWork::may_begin(*session));
-  const auto call = std::make_shared<ApartWork>(session, work);
+  BURN_RETURN_IF_ERROR(DetachedWork::may_begin(*session));
+  const auto call = std::make_shared<DetachedWork>(session, work);
   try {
     start_thread("burn-apart", [call] { call->perform(); }).detach();
   } catch (const std::system_error&) {  // there are no more threads

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 #include "backends/collective/direct_collective.h"
-#include "backends/collective/meeting.h"
+#include "backends/collective/rendezvous.h"
 #include "base/error.h"
 #include "base/unique_fd.h"
 #include "tests/fuzz/input.h"
@@ -21,7 +21,7 @@
 namespace burn {
 namespace {
 
-using backends::Meeting;
+using backends::Rendezvous;
 
 const std::string kTicket = "0123456789abcdef";
 
@@ -60,11 +60,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace burn;
   if (size > 4096) return 0;
   fuzz::Input in{data, size, 12};
-  std::vector<std::unique_ptr<Meeting>> meetings;
+  std::vector<std::unique_ptr<Rendezvous>> rendezvous;
   std::vector<std::string> addresses;
   for (int rank = 0; rank < 2; ++rank) {
-    meetings.push_back(value_or_throw(Meeting::listen("127.0.0.1", kTicket, rank, 2)));
-    addresses.push_back(meetings.back()->address());
+    rendezvous.push_back(value_or_throw(Rendezvous::listen("127.0.0.1", kTicket, rank, 2)));
+    addresses.push_back(rendezvous.back()->address());
   }
   std::vector<UniqueFd> strangers;
   while (!in.empty() && strangers.size() < 8) {
@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::vector<Status> met(2);
   const auto meet = [&](std::size_t rank) {
-    auto links = meetings[rank]->meet(addresses, std::chrono::seconds{20});
+    auto links = rendezvous[rank]->meet(addresses, std::chrono::seconds{20});
     met[rank] = links.status();
     if (!links.ok()) return;
     const auto member = backends::make_direct_collective(*std::move(links));
