@@ -7,9 +7,9 @@
 #include "autodiff/checkpoints.h"
 #include "autodiff/math.h"
 #include "autodiff/node_table.h"
-#include "autodiff/pieces.h"
 #include "autodiff/rules.h"
 #include "autodiff/shared_factors.h"
+#include "autodiff/slice_gradients.h"
 #include "base/error.h"
 #include "client/autocast.h"
 #include "client/fail.h"
@@ -20,7 +20,7 @@ namespace burn {
 namespace client {
 namespace {
 
-// Finds every node that `loss` depends on; their numbers in the order results before operands.
+// Finds every node that `loss` depends on. Returns their numbers, results before operands.
 std::vector<std::uint32_t> in_reverse_order(TapeNode* loss, autodiff::NodeTable& table, const ir::CallSite& site) {
   table.insert(loss);
   for (std::size_t i = 0; i < table.size(); ++i) {
@@ -42,13 +42,14 @@ std::vector<std::uint32_t> in_reverse_order(TapeNode* loss, autodiff::NodeTable&
   return order;
 }
 
-// Functions of elements are computed in kernels that have what they want again by themselves (docs/adr/022).
+// Kernels of elementwise functions recompute their operands themselves (docs/adr/022), so they do not read them from
+// memory.
 bool reads_from_memory(const TapeNode& node) {
   return !std::holds_alternative<ir::Pointwise>(node.op) && !std::holds_alternative<ir::Cast>(node.op);
 }
 
-// What the node's operands get, given the gradients of its results, of which some may be empty. `waits`: the operand
-// whose gradient is not wanted now; -1: none.
+// The gradients of the node's operands, given those of its results, of which some may be empty. `waits`: the operand
+// whose gradient is computed later; -1: none.
 autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, bool create_graph,
                                      autodiff::Checkpoints* checkpoints, int waits) {
   SmallArray<Value, 3> operands{node.operands.size()};
@@ -56,7 +57,7 @@ autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, 
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     needs[i] = node.operands[i].is_tracked() && static_cast<int>(i) != waits;
     if (checkpoints != nullptr && reads_from_memory(node))
-      operands[i] = checkpoints->again(node.operands[i]);
+      operands[i] = checkpoints->kept_or_recomputed(node.operands[i]);
     else
       operands[i] = create_graph ? node.operands[i] : node.operands[i].inner();
   }
@@ -76,7 +77,8 @@ autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, 
   return autodiff::gradients(node.op, {operands.span(), results[0], g, needs.span(), node.site, results.span(), gs});
 }
 
-// The gradient of a slice of consecutive elements waits for those of its neighbours.
+// Whether the node is a slice of consecutive elements, whose gradient is collected with those of other slices
+// (autodiff/slice_gradients.h).
 bool is_piece(const TapeNode& node) {
   const auto* slice = node.is_leaf ? nullptr : std::get_if<ir::Slice>(&node.op);
   return slice != nullptr && node.operands[0].is_tracked() &&
@@ -87,9 +89,9 @@ void add_to(Value& sum, Value&& g, const ir::CallSite& site) {
   sum = sum.has_value() ? pointwise(ir::PointwiseFn::add, sum, g, site) : std::move(g);
 }
 
-// The gradient of the table of a sparse lookup, given that of the rows it found.
+// The gradient of the table of a sparse lookup, given that of the rows that it returned.
 SparseGradient gradient_of_table(const TapeNode& node, const Value& g) {
-  const Value& index = node.operands[1];  // [n, ...]: the same number all along a row
+  const Value& index = node.operands[1];  // [n, ...]: the same number in all elements of a row
   ir::Dims starts = ir::Dims::filled(index.rank(), 0), steps = ir::Dims::filled(index.rank(), 1);
   ir::Shape column = ir::Shape::filled(index.rank(), 1);
   column[0] = index.dim(0);
@@ -97,10 +99,11 @@ SparseGradient gradient_of_table(const TapeNode& node, const Value& g) {
   return {reshape(numbers, {index.dim(0)}, node.site), g, node.operands[0].shape()};
 }
 
-// The sparse gradients of leaves, by the number of their result, until all of them are there.
+// Collects the sparse gradients of leaves, by the number of their result, until all have arrived.
 class SparseParts {
  public:
-  // Whether the node is a lookup that gives its table a sparse gradient. Rows of no elements have no numbers to read.
+  // Whether the node is a lookup whose table gets a sparse gradient. Not for rows without elements, whose index cannot
+  // be read.
   static bool takes(const TapeNode& node) {
     if (node.is_leaf || !node.is_sparse || !node.operands[0].is_tracked()) return false;
     ir::Shape row = node.results[0].shape();
@@ -118,7 +121,7 @@ class SparseParts {
   std::unordered_map<std::uint32_t, std::vector<SparseGradient>> parts_;
 };
 
-// That of the nodes that have one, or of the scope.
+// The strategy set on the nodes, or that of the scope if none is set.
 GradientCheckpointingStrategy strategy_of(const autodiff::NodeTable& table) {
   using Strategy = GradientCheckpointingStrategy;
   std::uint8_t said = 0;
@@ -126,8 +129,8 @@ GradientCheckpointingStrategy strategy_of(const autodiff::NodeTable& table) {
   return said == 0 ? GradientCheckpointing::strategy() : static_cast<Strategy>(said - 1);
 }
 
-// One walk from a value back to the leaves it depends on. Nodes are visited results before operands, so all that flows
-// to a node has arrived when it is visited.
+// One walk from a value back to the leaves that it depends on. Results are visited before operands, so all gradients of
+// a node have arrived when it is visited.
 class BackwardPass {
  public:
   // Errors (thrown): a graph that an earlier backward freed.
@@ -141,7 +144,7 @@ class BackwardPass {
       std::vector<TapeNode*> nodes(order_.size());
       std::ranges::transform(order_, nodes.rbegin(), [&](std::uint32_t number) { return table_.node(number); });
       checkpoints_.emplace(nodes);
-      return;  // checkpoints, as passes of a higher order, want a gradient of each product by itself
+      return;  // with checkpoints, as in passes of a higher order, the gradient of each product is computed by itself
     }
     for (std::size_t i = 0; i < table_.size(); ++i) {
       const TapeNode& node = *table_.node(i);
@@ -149,16 +152,16 @@ class BackwardPass {
     }
   }
 
-  // To be called once, with the gradient of the value that the pass was made of.
+  // `loss`: that of the constructor; `gradient`: its gradient. Requires: called once.
   Gradients run(const Value& loss, const Value& gradient) {
     pending_[table_.result_of(loss)] = create_graph_ ? gradient : gradient.inner();
     for (const auto number : order_) visit(number);
     return std::move(result_);
   }
 
-  // Frees what was recorded for gradients.
+  // Frees the operands and results that the tape's nodes keep.
   void free_graph() {
-    std::vector<Value> operands;  // they own the nodes before them: held until all are emptied
+    std::vector<Value> operands;  // they own the nodes before them, so they are destroyed only after the loop
     operands.reserve(table_.operand_count());
     for (std::size_t i = 0; i < table_.size(); ++i) {
       TapeNode* node = table_.node(i);
@@ -175,7 +178,7 @@ class BackwardPass {
     TapeNode& node = *table_.node(number);
     if (checkpoints_) checkpoints_->forget(&node);
     const auto arrived = collect(number);
-    // None does where the way leads through operands that no gradient flows to.
+    // No gradient arrives if every path from the loss contains an operand to which none flows.
     if (std::ranges::none_of(arrived, [](const Value& g) { return g.has_value(); })) return;
     if (node.is_leaf)
       result_.put(node.serial, std::move(arrived[0]));
@@ -183,8 +186,8 @@ class BackwardPass {
       pass_on(node, arrived);
   }
 
-  // The gradients of the node's results, of which some may be empty. A leaf's sparse one goes to the result, unless
-  // there is a dense one to add it to.
+  // The gradients of the node's results, of which some may be empty. A leaf's sparse gradient is stored in result_,
+  // unless there is a dense one to add it to.
   std::span<Value> collect(std::uint32_t number) {
     const TapeNode& node = *table_.node(number);
     const auto first = table_.first_result(number);
@@ -203,7 +206,8 @@ class BackwardPass {
     return arrived;
   }
 
-  // Whether the gradient `g` of the node's result is a part of its operand's that waits for the other parts.
+  // If the gradient `g` of the node's result is only a part of its operand's, keeps it until the other parts have
+  // arrived, and returns true.
   bool keep_part(const TapeNode& node, Value& g) {
     if (is_piece(node)) {
       const auto& x = node.operands[0];
@@ -236,9 +240,9 @@ class BackwardPass {
   const bool create_graph_;
   autodiff::NodeTable table_;
   const std::vector<std::uint32_t> order_;
-  std::vector<Value> pending_;  // gradients so far, by the results' numbers
+  std::vector<Value> pending_;  // the sum of the gradients so far, by number of the result
   autodiff::SharedFactors shared_;
-  autodiff::Pieces pieces_;
+  autodiff::SliceGradients pieces_;
   SparseParts sparse_;
   std::optional<autodiff::Checkpoints> checkpoints_;
   Gradients result_;
@@ -266,7 +270,7 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
 }
 
 Gradients backward(const Value& loss, const Value& gradient, const BackwardOptions& options, const ir::CallSite& site) {
-  const Autocast pause{ir::DType::f32};  // a gradient computes in the dtype of what it is the gradient of
+  const Autocast pause{ir::DType::f32};  // a gradient computes in the dtype of its value
   if (!loss.is_tracked()) {
     throw Error(StatusCode::failed_precondition, "backward: no tensor that requires a gradient leads to this " +
                                                      ir::to_string(loss.type()) +

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "autodiff/checkpointing.h"
-#include "client/record/again.h"
+#include "client/record/recomputation_scope.h"
 
 namespace burn {
 namespace {
@@ -25,8 +25,8 @@ using client::TapeNode;
 using client::Value;
 using Fn = ir::PointwiseFn;
 
-constexpr std::int64_t kMinBytes = 16 << 10;  // smaller values are not worth a kernel
-constexpr std::size_t kMaxNodes = 64;         // to be computed again for one value
+constexpr std::int64_t kMinBytes = 16 << 10;  // smaller values are kept, as recomputing them costs a kernel
+constexpr std::size_t kMaxNodes = 64;         // to be recomputed for one value
 
 std::int64_t bytes_of(const Value& value) { return static_cast<std::int64_t>(value.type().num_bytes()); }
 
@@ -40,7 +40,7 @@ bool is_cheap(const ir::Op& op) {
   return std::holds_alternative<ir::Pointwise>(op) || std::holds_alternative<ir::Cast>(op) || is_view(op);
 }
 
-// Whether the node's gradient rule computes with its i-th operand. An estimate: a wrong answer costs memory or time.
+// Whether the node's gradient rule uses its i-th operand. An estimate: a wrong answer costs memory or time.
 bool needs_operand(const TapeNode& node, std::size_t i) {
   if (is_view(node.op) || std::holds_alternative<ir::Cast>(node.op)) return false;
   if (const auto* reduce = std::get_if<ir::Reduce>(&node.op)) return reduce->fn != ir::ReduceFn::sum;
@@ -106,8 +106,8 @@ const Checkpoints::Recipe* Checkpoints::recipe_of(const Value& value) const {
   return found == recipes_.end() ? nullptr : &found->second;
 }
 
-// What it would take to have the node's result again. Operands that are not to be had again have to be there: leaves
-// and what is untracked are anyway, and what some rule computes with; the bytes of others are the price.
+// Adds the recipe of the node's result, if it is cheap to recompute. Operands without a recipe have to be kept: leaves,
+// untracked values and those that some rule uses are kept anyway; the bytes of the others are its cost.
 void Checkpoints::consider(TapeNode* node) {
   if (node->is_leaf || !is_cheap(node->op) || node->results.size() != 1) return;
   Recipe recipe;
@@ -122,14 +122,14 @@ void Checkpoints::consider(TapeNode* node) {
   if (recipe.nodes <= kMaxNodes && 2 * recipe.kept <= bytes_of(node->results[0])) recipes_[node] = recipe;
 }
 
-Value Checkpoints::again(const Value& value) {
+Value Checkpoints::kept_or_recomputed(const Value& value) {
   if (recipe_of(value) == nullptr || bytes_of(value) < kMinBytes) return value.inner();
   TapeNode* node = value.tape().get();
   if (const auto known = recomputed_.find(node); known != recomputed_.end()) return known->second;
   std::vector<Value> operands;
   operands.reserve(node->operands.size());
-  for (const Value& operand : node->operands) operands.push_back(again(operand));
-  const client::RecordingAgain scope;
+  for (const Value& operand : node->operands) operands.push_back(kept_or_recomputed(operand));
+  const client::RecomputationScope scope;
   return recomputed_[node] = client::apply(node->op, operands, node->site);
 }
 

@@ -1,5 +1,5 @@
-// Which values of a forward pass need not be kept for its backward pass, and those values computed once more. Private
-// to backward().
+// Chooses the values of a forward pass that are recomputed for its backward pass instead of being kept, and recomputes
+// them. Private to backward().
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,21 @@
 
 namespace burn::autodiff {
 
-// Of one backward pass, as values of its inner device.
+// The checkpoints of one backward pass. Its results are values of the inner device.
 class Checkpoints {
  public:
-  // The pass's nodes, operands before results.
+  // `nodes`: those of the pass, operands before results.
   explicit Checkpoints(std::span<client::TapeNode* const> nodes);
 
-  // The value itself where it is kept, or the same computed once more, at this point of the recording. What is computed
-  // for one node serves those before it, too.
-  client::Value again(const client::Value& value);
-  // No node that comes now wants this one's result.
+  // Returns the value itself if it is kept; otherwise records its recomputation here. A recomputed value is reused for
+  // the nodes visited later.
+  client::Value kept_or_recomputed(const client::Value& value);
+  // Called when the nodes still to be visited do not need this node's result.
   void forget(const client::TapeNode* node) { recomputed_.erase(node); }
 
  private:
-  // How a value follows from others by cheap functions. `kept`: bytes that would have to be kept for it alone.
+  // The cost of recomputing a value by cheap ops. `kept`: bytes that would have to be kept only for it; `nodes`: ops to
+  // record.
   struct Recipe {
     std::int64_t kept = 0;
     std::size_t nodes = 1;
@@ -33,7 +34,7 @@ class Checkpoints {
   const Recipe* recipe_of(const client::Value& value) const;
   void consider(client::TapeNode* node);
 
-  std::unordered_set<const client::TapeNode*> needed_;  // whose results a gradient rule computes with
+  std::unordered_set<const client::TapeNode*> needed_;  // nodes whose results some gradient rule uses
   std::unordered_map<const client::TapeNode*, Recipe> recipes_;
   std::unordered_map<const client::TapeNode*, client::Value> recomputed_;
 };

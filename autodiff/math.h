@@ -1,5 +1,5 @@
-// What the gradient column of pointwise.def and the rules are written with: client/ops/formula.h, and gradients whose
-// formula has no value at a point. Only for .cc files of this folder.
+// Functions used by the gradient column of pointwise.def and by the rules: client/ops/formula.h, and helpers for
+// gradients whose formula is undefined at a point. Only for .cc files of this folder.
 #pragma once
 
 #include "client/ops/formula.h"
@@ -11,14 +11,15 @@ using client::literal;
 using client::Value;
 using Fn = ir::PointwiseFn;
 
-// Where the gradient's formula has no value, PyTorch (or the least of the possible slopes) says 0. An operand is
-// replaced where the result does not depend on it, so that neither this gradient nor one of it computes 0 * infinity.
+// Where the gradient's formula is undefined, the gradient is 0, as in PyTorch (or as the least of the possible slopes).
+// The functions below replace an operand where the result does not depend on it, so that neither the gradient nor a
+// gradient of it computes 0 * infinity.
 
-// A divisor of what is 0 wherever x is.
+// x as the divisor of a term that is 0 wherever x is 0.
 inline Value or_one(const Value& x) { return select(x == 0.0, 1.0, x); }
-// The base in b base^(b - 1), the slope of a^b: a^0 is flat also where a is 0 or NaN.
+// The base in b base^(b - 1), the slope of a^b: the slope of a^0 is 0, also where a is 0 or NaN.
 inline Value base_of_slope(const Value& a, const Value& b) { return select(b == 0.0, select(abs(a) > 0.0, a, 1.0), a); }
-// The base in a^b log(base), the slope of a^b in b: 0^b is flat where b is not negative.
+// The base in a^b log(base), the slope of a^b in b: the slope of 0^b is 0 where b is not negative.
 inline Value base_of_log(const Value& a, const Value& b) {
   return select(a == 0.0, select(b >= 0.0, literal(a, 1.0), a), a);
 }

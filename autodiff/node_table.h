@@ -1,4 +1,4 @@
-// The nodes of a backward pass by number. Private to backward().
+// The numbering of a backward pass's nodes. Private to backward().
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace burn::autodiff {
 
-// The nodes of one backward pass, numbered as they are found, and their results, numbered over all nodes. Open
-// addressing: a pass looks up every operand of every node.
+// The nodes of one backward pass, numbered in the order of insertion, and their results, numbered consecutively over
+// all nodes. An open-addressing hash table, as a pass looks up every operand of every node.
 class NodeTable {
  public:
   NodeTable() : slots_(64) {}
@@ -30,7 +30,7 @@ class NodeTable {
     operand_count_ += node->operands.size();
     if (2 * nodes_.size() > slots_.size()) grow();
   }
-  // The number of the result that a tracked value is.
+  // The number of a tracked value among all results.
   std::uint32_t result_of(const client::Value& value) {
     return first_result_[find(value.tape().get()).number] + static_cast<std::uint32_t>(value.tape_result());
   }
@@ -55,7 +55,7 @@ class NodeTable {
   }
 
   std::vector<client::TapeNode*> nodes_;
-  std::vector<std::uint32_t> first_result_;  // by number
+  std::vector<std::uint32_t> first_result_;  // for each node, by its number
   std::size_t operand_count_ = 0;
   std::vector<Slot> slots_;  // a power of two, at most half full
 };

@@ -1,5 +1,5 @@
-// The gradient rule of every op whose struct does not say kIsFlat, and the words they share. For the .cc files of the
-// families, rules_*.cc: a forgotten rule does not link.
+// Declares the gradient rule of every op whose struct does not set kIsFlat, and the helpers that rules share. For
+// rules_*.cc, one file for each family of ops: a missing rule is a link error.
 #pragma once
 
 #include "autodiff/math.h"
@@ -22,7 +22,7 @@ inline Value arrived(std::size_t k, const TapedOp& s) {
   return client::filled(place_of(s.g), y.shape(), 0, y.dtype(), s.site);
 }
 
-// Runs a rule only for the operands that want it.
+// Computes the gradient of an operand only if it is needed: of the first one (one), of the first and the second (two).
 template <typename First>
 OperandGradients one(const TapedOp& s, First&& first) {
   OperandGradients result(s.x.size());
@@ -38,7 +38,7 @@ OperandGradients two(const TapedOp& s, First&& first, Second&& second) {
   return result;
 }
 
-// Ops that take no floating operand, or whose result is flat in it.
+// For ops without a floating-point operand, or whose gradient is 0 everywhere.
 inline OperandGradients flat(const TapedOp& s) { return OperandGradients(s.x.size()); }
 
 namespace grad_rules {

@@ -1,5 +1,5 @@
-// The gradient of attention: one op for all three where no further gradient is taken, formulas over the scores where a
-// gradient of the gradient, or that of a bias, is wanted.
+// The gradient of attention: one op for the gradients of q, k and v; formulas over the scores if the gradient is itself
+// differentiated, or if the gradient of a bias is needed.
 #include "autodiff/rule_list.h"
 #include "base/error.h"
 
@@ -8,15 +8,15 @@ namespace {
 
 Value transposed(const Value& x, const TapedOp& s) { return client::swap_dims(x, -2, -1, s.site); }
 
-// With p the probabilities: dv = p^T g; ds = p (g v^T - the rows' sums of p (g v^T)), and p times the gradient of the
-// statistics more where there is one; dq = scale ds k, dk = scale ds^T q.
+// With p the probabilities: dv = p^T g; ds = p (g v^T - the rows' sums of p (g v^T)), plus p times the gradient of the
+// statistics if there is one; dq = scale ds k, dk = scale ds^T q.
 OperandGradients by_scores(const ir::Attention& op, const TapedOp& s, const Value* mask, const Value* bias) {
   const auto widened = [&](const Value& x) { return client::cast(x, ir::compute_dtype(x.dtype()), s.site); };
   const auto narrowed = [&](const Value& x) { return client::cast(x, s.g.dtype(), s.site); };
   const Value q = widened(s.x[0]), k = widened(s.x[1]), v = widened(s.x[2]), g = widened(s.g);
   Value scores = client::matmul(q, transposed(k, s), s.site) * op.scale;
   if (bias) scores = scores + widened(*bias);
-  const Value p = client::softmax_or_zero(client::hide(scores, mask, op.causal, s.site), s.site);
+  const Value p = client::softmax_or_zero(client::mask_scores(scores, mask, op.causal, s.site), s.site);
   const Value weighted = p * client::matmul(g, transposed(v, s), s.site);
   Value ds = weighted - p * client::reduce(ir::ReduceFn::sum, weighted, ir::Dims{p.rank() - 1}, s.site);
   if (s.gs[1].has_value()) ds = ds + p * s.gs[1];
@@ -34,7 +34,7 @@ namespace grad_rules {
 
 OperandGradients rule(const ir::Attention& op, const TapedOp& s) {
   const Value *mask = nullptr, *bias = nullptr;
-  bool is_followed = s.g.is_tracked();  // the gradient will be differentiated itself
+  bool is_followed = s.g.is_tracked();  // the gradient will itself be differentiated
   for (std::size_t i = 0; i < s.x.size(); ++i) {
     is_followed |= s.x[i].is_tracked();
     if (i >= 3) (ir::is_bool(s.x[i].dtype()) ? mask : bias) = &s.x[i];
@@ -50,7 +50,7 @@ OperandGradients rule(const ir::Attention& op, const TapedOp& s) {
   return result;
 }
 
-// Only recorded where it is not differentiated itself: see above.
+// This op is recorded only if it is not itself differentiated: see above.
 OperandGradients rule(const ir::AttentionGrad&, const TapedOp& s) {
   throw Error(
       StatusCode::unimplemented,

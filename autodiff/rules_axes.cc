@@ -12,7 +12,7 @@ Value reverse(const Value& x, std::int64_t axis, const TapedOp& s) {
   return client::flip(x, std::span{&axis, 1}, s.site);
 }
 
-// At each place along `axis` the product of what comes before it.
+// At each position along `axis`, the product of the elements before it.
 Value product_before(const Value& x, std::int64_t axis, const TapedOp& s) {
   ir::Shape one = x.shape();
   one[static_cast<int>(axis)] = 1;
@@ -21,14 +21,14 @@ Value product_before(const Value& x, std::int64_t axis, const TapedOp& s) {
   return client::scan(ir::ReduceFn::prod, client::concat(shifted, axis, s.site), axis, s.site);
 }
 
-// The product of all the others along `axis`, without dividing (elements may be 0): what came before times what comes
-// after.
+// For each element the product of all others along `axis`, without a division (elements may be 0): the product of those
+// before it times that of those after it.
 Value product_of_others(const Value& x, std::int64_t axis, const TapedOp& s) {
   return product_before(x, axis, s) * reverse(product_before(reverse(x, axis, s), axis, s), axis, s);
 }
 
-// t[k] = g[k] + f[k] t[k + 1] along the middle dim of [outer, n, inner], t[n] being 0. Every other one follows from the
-// one two places on, which is the same with half the length; the ones between follow from those.
+// t[k] = g[k] + f[k] t[k + 1] along the middle dim of [outer, n, inner], t[n] being 0. Every second t[k] depends on t[k
+// + 2], which is a recurrence of half the length; the t[k] between them follow from its results.
 Value linear_recurrence(const Value& g, const Value& f, const TapedOp& s) {
   const auto outer = g.dim(0), n = g.dim(1), inner = g.dim(2);
   if (n <= 1) return g;
@@ -47,8 +47,8 @@ Value linear_recurrence(const Value& g, const Value& f, const TapedOp& s) {
   return client::reshape(client::concat(parts, 2, s.site), g.shape(), s.site);
 }
 
-// Of z = cumprod(x): at each k, the sum over i >= k of g[i] times the product of x[j] with k < j <= i. No division:
-// elements may be 0.
+// For the gradient of z = cumprod(x): at each k, the sum over i >= k of g[i] times the product of x[j] with k < j <= i.
+// Without a division, as elements may be 0.
 Value weighted_tail(const Value& x, const Value& g, std::int64_t axis, const TapedOp& s) {
   const auto n = x.shape()[static_cast<int>(axis)];
   ir::Shape lines{1, n, 1};
@@ -61,12 +61,12 @@ Value weighted_tail(const Value& x, const Value& g, std::int64_t axis, const Tap
   return client::reshape(linear_recurrence(client::reshape(g, lines, s.site), factors, s), x.shape(), s.site);
 }
 
-// Where elements of x equal the chosen value of their line: `chosen` has x's shape. NaN is chosen before numbers.
+// True where an element of x equals the chosen extreme of its line, or is NaN. `chosen` has x's shape.
 Value is_chosen(const Value& x, const Value& chosen, const TapedOp& s) {
   return client::pointwise(Fn::bool_or, x == chosen, is_nan(x), s.site);
 }
 
-// Of an op that gives elements and their indices.
+// The operand's gradient of an op that returns elements and their indices: scatters `g` to these indices.
 Value where_they_came_from(std::int64_t axis, const TapedOp& s) {
   return client::scatter(zeros_like(s.x[0], s), axis, s.ys[1], s.g, ir::ScatterFn::add, s.site);
 }
@@ -95,8 +95,8 @@ OperandGradients rule(const ir::Reduce& op, const TapedOp& s) {
         }
         return others;
       }
-      // Shared evenly by the elements that are the result. The others get 0 by a select: a product with 0 would be NaN
-      // where the share is NaN or infinite.
+      // Shared evenly by the elements that equal the result. The others get 0 by a select: a product with 0 would be
+      // NaN if the share is NaN or infinite.
       case ir::ReduceFn::max:
       case ir::ReduceFn::min: {
         const auto wide = ir::compute_dtype(x.dtype());  // counts them
@@ -124,8 +124,8 @@ OperandGradients rule(const ir::Scan& op, const TapedOp& s) {
         return product_before(x, op.axis, s) * weighted_tail(x, s.g, op.axis, s);
       case ir::ReduceFn::max:
       case ir::ReduceFn::min: {
-        // The element in force at i is the last position up to i that equalled the running extreme, or was NaN, which
-        // the extreme is from there on.
+        // The extreme at i comes from the last position up to i whose element equals the running extreme or is NaN (a
+        // NaN remains the extreme).
         const auto size = x.shape()[static_cast<int>(op.axis)];
         ir::Shape line = ir::Shape::filled(x.rank(), 1);
         line[static_cast<int>(op.axis)] = size;

@@ -9,7 +9,7 @@ OperandGradients rule(const ir::Iota&, const TapedOp& s) { return flat(s); }
 OperandGradients rule(const ir::Random&, const TapedOp& s) { return flat(s); }
 OperandGradients rule(const ir::Commit&, const TapedOp& s) { return flat(s); }
 
-// Collectives are put into programs that are recorded already, gradients included.
+// Collectives are inserted into programs that are already recorded, gradients included, so they need no gradient rule.
 OperandGradients rule(const ir::AllReduce&, const TapedOp& s) { return flat(s); }
 OperandGradients rule(const ir::ReduceScatter&, const TapedOp& s) { return flat(s); }
 OperandGradients rule(const ir::AllGather&, const TapedOp& s) { return flat(s); }
@@ -53,7 +53,7 @@ OperandGradients rule(const ir::Pointwise& op, const TapedOp& step) {
 #undef P2
 #undef P3
   }
-  // A rank-0 operand stood for every element: its gradient is their sum.
+  // A rank-0 operand was broadcast to every element: its gradient is the sum over them.
   for (std::size_t i = 0; i < result.size(); ++i) {
     auto& gradient = result[i];
     if (gradient) gradient = client::sum_to(*gradient, step.x[i].shape(), step.site);

@@ -8,13 +8,13 @@ namespace {
 
 using client::place_of;
 
-// How often each number of a spectrum's first half stands for in the whole one, as [1, ..., size, ..., 1]: once, or, as
-// itself and as its conjugate, twice.
+// How often each number of a spectrum's first half occurs in the full spectrum, as [1, ..., size, ..., 1]: once, or
+// twice if its conjugate occurs, too.
 Value multiplicity(const Value& half, std::int64_t axis, std::int64_t length, const TapedOp& s) {
   const auto size = half.dim(static_cast<int>(axis));
   ir::Shape line = ir::Shape::filled(half.rank(), 1);
   line[static_cast<int>(axis)] = size;
-  const auto last = length % 2 == 0 ? length / 2 : length;  // of an odd length, none is its own conjugate at the end
+  const auto last = length % 2 == 0 ? length / 2 : length;  // for an odd length, the last one also occurs twice
   const Value k = client::reshape(client::arange(place_of(half), 0, size, 1, ir::DType::i64, s.site), line, s.site);
   const Value is_once = client::pointwise(Fn::bool_or, k == 0.0, k == static_cast<double>(last), s.site);
   return select(is_once, literal(half, 1), 2.0);

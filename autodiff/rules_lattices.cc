@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// [n, rows, width] -> [n, rows, band, width]: at (t, j, i) the element (t - 1, i - j), `outside` where there is none.
+// [n, rows, width] -> [n, rows, band, width]: at (t, j, i) the element (t - 1, i - j), or `outside` if there is none.
 Value band_of(const Value& y, std::int64_t band, double outside, const TapedOp& s) {
   const auto rows = y.dim(1), width = y.dim(2);
   std::vector<Value> shifted;
@@ -20,12 +20,12 @@ Value band_of(const Value& y, std::int64_t band, double outside, const TapedOp& 
   return client::stack(shifted, 2, s.site);
 }
 
-// [n, rows, width] -> the same for each j of the band.
+// [n, rows, width] -> [n, rows, band, width]: repeated for each j of the band.
 Value over_band(const Value& x, std::int64_t band, const TapedOp& s) {
   return client::expand(client::unsqueeze(x, ir::Dims{2}, s.site), {x.dim(0), x.dim(1), band, x.dim(2)}, s.site);
 }
 
-// -infinity counts as 0: it is only subtracted from what is -infinity too.
+// Replaces -infinity by 0: it is only subtracted from values that are -infinity, too.
 Value finite(const Value& y) { return select(y == -kInfinity, 0.0, y); }
 
 Value scan(bool adjoint, const Value& b, const Value& w, const TapedOp& s) {
@@ -34,9 +34,9 @@ Value scan(bool adjoint, const Value& b, const Value& w, const TapedOp& s) {
 
 }  // namespace
 
-// A linear recurrence is y = (1 - W)^-1 b, and its gradient the transposed one. That of logarithms is the linear one
-// whose weights are the shares of the terms in their sum: e^(w + y[t - 1, i - j] - y[t, i]). Where the sum is
-// -infinity, all shares are 0.
+// A linear recurrence is y = (1 - W)^-1 b; its gradient is the transposed recurrence. In the log semiring, it is the
+// transposed linear recurrence whose weights are the shares of the terms in their sum: e^(w + y[t - 1, i - j] - y[t,
+// i]). If the sum is -infinity, all shares are 0.
 OperandGradients rule(const ir::BandedScan& op, const TapedOp& s) {
   const Value &b = s.x[0], &w = s.x[1];
   const auto band = w.dim(2);

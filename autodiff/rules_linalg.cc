@@ -16,7 +16,7 @@ using client::place_of;
 Value t(const Value& x) { return client::swap_dims(x, -2, -1, current_site()); }
 Value mm(const Value& a, const Value& b) { return client::matmul(a, b, current_site()); }
 
-// bool [1, ..., rows, columns] for matrices like x: where column - row compares so with a number.
+// bool [1, ..., rows, columns] for matrices like x: compare(column - row, offset).
 Value where_offset(Fn compare, const Value& x, std::int64_t offset) {
   const auto numbers = [&](int dim, std::int64_t from) {
     ir::Shape line = ir::Shape::filled(x.rank(), 1);
@@ -80,9 +80,9 @@ Value permuted_back(const Value& x, const Value& permutation) {
                          Value{index.storage(), x.is_autodiff()}, x, ir::ScatterFn::add, current_site());
 }
 
-// v, but for zeros, instead of which there is what is next to nothing for numbers of the size of v's largest. For the
-// pivots of a singular matrix: what is computed from them then is that of a matrix as near as numbers come, and what
-// has a limit there, such as the gradient of the determinant, comes out as it.
+// v with zeros replaced by `relative` times its largest |element|. For the pivots of a singular matrix: results then
+// belong to a nonsingular matrix next to it, and a function that has a limit there, such as the gradient of the
+// determinant, takes that limit.
 Value never_zero(const Value& v, double relative) {
   const Value x = v.detach();
   const Value largest = client::reduce(ir::ReduceFn::max, abs(x), ir::Dims{v.rank() - 1}, current_site());
@@ -90,7 +90,7 @@ Value never_zero(const Value& v, double relative) {
   return v + select(x == 0.0, least, 0.0);
 }
 
-// A triangular matrix with such pivots on its diagonal.
+// The triangular matrix u with never_zero() applied to its diagonal.
 Value regular(const Value& u, double relative) {
   const Value pivots = diagonal_of(u);
   return u + diagonal(never_zero(pivots, relative) - pivots);
@@ -166,14 +166,14 @@ OperandGradients rule(const ir::Qr& op, const TapedOp& s) {
     Value gq = arrived(0, s);
     const Value gr = arrived(1, s);
     if (n >= m) return qr_gradient(q, r, gq, gr);
-    // The square part decides; the other columns of R are Q^T times those of x.
+    // Q and the square part of R depend on the first columns of x; the other columns of R are Q^T times those of x.
     const Value g2 = columns(gr, n, m - n);
     gq = gq + mm(columns(x, n, m - n), t(g2));
     return join(qr_gradient(q, columns(r, 0, n), gq, columns(gr, 0, n)), mm(q, g2), -1);
   });
 }
 
-// What equal singular values, or one that is 0, leave undetermined is taken as 0.
+// Terms that are undetermined because of equal singular values, or one that is 0, are taken as 0.
 OperandGradients rule(const ir::Svd&, const TapedOp& s) {
   return one(s, [&]() -> Value {
     const Value &x = s.x[0], &u = s.ys[0], &values = s.ys[1], &vt = s.ys[2];
@@ -241,8 +241,8 @@ OperandGradients rule(const ir::SolveTriangular& op, const TapedOp& s) {
       [&] { return to_b; });
 }
 
-// g det(x) x^-T, the cofactors, in double: from the factors, with pivots that are never 0, so that it is right for a
-// singular matrix, too.
+// g det(x) x^-T (the cofactors), in double, from the LU factors with pivots that are never 0, so that it is also valid
+// for a singular matrix.
 OperandGradients rule(const ir::Det&, const TapedOp& s) {
   return one(s, [&]() -> Value {
     const Value& x = s.x[0];

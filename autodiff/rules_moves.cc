@@ -10,7 +10,7 @@ OperandGradients rule(const ir::Reshape&, const TapedOp& s) {
   return one(s, [&] { return client::reshape(s.g, s.x[0].shape(), s.site); });
 }
 
-// The gradient is placed as what it is computed from.
+// The gradient needs no Place of its own: its placement follows from the values that it is computed from.
 OperandGradients rule(const ir::Place&, const TapedOp& s) {
   return one(s, [&] { return s.g; });
 }
@@ -48,9 +48,9 @@ OperandGradients rule(const ir::Concat& op, const TapedOp& s) {
   return result;
 }
 
-// What lies where the index points, and zeros elsewhere, for an index with one number per line: a formula that is fused
-// with what surrounds it, where a scatter would need all of it in memory, zeros and all. An index that points outside
-// is an error of it, as it is of the scatter: the gather that would report it is not run where its result is not read.
+// Scatters g to the index, with zeros elsewhere, for an index with one number per line: as a formula it is fused with
+// the ops around it, whereas a scatter would write the result to memory, zeros included. An index out of range is an
+// error here, as of a scatter: the forward gather that would report it does not run if its result is not read.
 Value at_index(const Value& g, const ir::Shape& shape, int axis, const Value& index, const ir::CallSite& site) {
   constexpr std::int64_t kExactInF32 = 1 << 24;
   const auto dtype = shape[axis] <= kExactInF32 ? ir::DType::f32 : ir::DType::i64;
@@ -71,7 +71,7 @@ OperandGradients rule(const ir::Gather& op, const TapedOp& s) {
   });
 }
 
-// Except for add, targets are taken to be distinct.
+// Except for add, targets are assumed to be distinct.
 OperandGradients rule(const ir::Scatter& op, const TapedOp& s) {
   const Value &x = s.x[0], &index = s.x[1], &values = s.x[2];
   const auto gathered = [&](const Value& v) { return client::gather(v, op.axis, index, s.site); };

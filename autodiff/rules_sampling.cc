@@ -2,7 +2,7 @@
 
 namespace burn::autodiff::grad_rules {
 
-// Linear in their operand: each one's gradient is the other.
+// Both ops are linear in their operand, and each is the gradient of the other.
 OperandGradients rule(const ir::Interpolate& op, const TapedOp& s) {
   const auto size = s.x[0].shape().span().last(static_cast<std::size_t>(op.output_size.rank()));
   return one(s, [&] {

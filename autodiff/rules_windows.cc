@@ -6,7 +6,7 @@ using client::apply;
 
 namespace grad_rules {
 
-// Convolution and its two adjoints are linear in each operand, and each one's gradients are the other two.
+// Convolution and its two adjoints are linear in each operand; the gradients of each are the other two.
 ir::Dims spatial(const Value& x) { return ir::Dims{x.shape().span().subspan(2)}; }
 
 OperandGradients rule(const ir::Conv& op, const TapedOp& s) {
@@ -61,7 +61,7 @@ OperandGradients rule(const ir::AvgPoolGrad& op, const TapedOp& s) {
   });
 }
 
-// Of pools that give elements and their positions in the flattened spatial dims.
+// The operand's gradient of pools that return elements and their positions in the flattened spatial dims.
 OperandGradients to_positions(const TapedOp& s) {
   return one(s, [&] { return client::max_pool_grad(s.x[0], s.ys[1], s.g, s.site); });
 }

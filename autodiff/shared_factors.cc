@@ -9,11 +9,11 @@ namespace {
 
 using client::Value;
 
-// All rows of matrices, in an order that follows from their shapes. Those of one shape are put side by side in a new
-// dim behind the rows: rows that are split over workers stay where they are, and where a gradient was cut into these
-// same pieces, it is put together by equal nodes (autodiff/pieces.h), which are one in the plan.
+// Concatenates the rows of the matrices, in an order that depends on their shapes only. Matrices of equal shape are
+// stacked along a new dim after the rows: rows that are split over workers need not move, and if a gradient was cut
+// into the same pieces, it is concatenated by equal nodes (autodiff/slice_gradients.h), which the plan merges.
 Value rows_of(std::vector<Value> parts, const ir::CallSite& site) {
-  std::ranges::reverse(parts);  // the pass has met them last to first
+  std::ranges::reverse(parts);  // the pass has visited them last to first
   const ir::Shape shape = parts.front().shape();
   if (!std::ranges::all_of(parts, [&](const Value& part) { return part.shape() == shape; }))
     return client::concat(parts, 0, site);

@@ -1,6 +1,6 @@
-// Gradients of matrices that many small products share as their second factor: the weight of a recurrent cell. The
-// products' parts wait until all are there, and are then one product with a long inner dim, where each by itself would
-// be a matrix as large as the weight, and all of those added up. Private to backward().
+// Gradients of a matrix that is the second factor of many small products, such as the weight of a recurrent cell. The
+// operands of all products are collected, and one product with a long inner dim computes the gradient, instead of one
+// weight-sized matrix for each product and their sum. Private to backward().
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,28 @@ namespace burn::autodiff {
 
 class SharedFactors {
  public:
-  // `results`: how many values there are; they are named by their numbers.
+  // `results`: the number of values; a value is identified by its number.
   explicit SharedFactors(std::size_t results) : uses_(results) {}
 
-  // Whether a node is a product that counts: of matrices, the first with few rows, the second tracked.
+  // Whether a node is a product of matrices, the first with few rows, the second tracked.
   static bool is_small_product(const client::TapeNode& node);
-  // One such product with the value `factor` as its second factor. All are counted before the first add().
+  // Counts one such product with the value `factor` as its second factor. Requires: all are counted before the first
+  // add().
   void count(std::uint32_t factor) { ++uses_[factor]; }
   bool is_shared(std::uint32_t factor) const { return uses_[factor] >= kMinUses; }
 
-  // a factor has the gradient g. Requires: in the order of a backward pass, the last product first.
+  // Adds the product a * factor, whose gradient is g. Requires: called in the order of a backward pass, the last
+  // product first.
   void add(std::uint32_t factor, client::Value a, client::Value g, const ir::CallSite& site);
-  // The factor's gradient by all of them; empty where there are none.
+  // The factor's gradient through all added products; empty if there are none.
   client::Value take(std::uint32_t factor);
 
  private:
   static constexpr std::uint32_t kMinUses = 4;
-  static constexpr std::int64_t kMaxRows = 512;  // a product of more rows takes longer than adding its result to others
+  static constexpr std::int64_t kMaxRows = 512;  // with more rows, a product takes longer than adding up its result
 
   struct Parts {
-    std::vector<client::Value> as, gs;  // a part of each: as many rows
+    std::vector<client::Value> as, gs;  // as[i] and gs[i] have the same number of rows
     ir::CallSite site;
   };
 

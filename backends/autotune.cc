@@ -16,14 +16,14 @@ namespace {
 constexpr std::string_view kHeader = "burn autotune 1";
 constexpr std::size_t kMaxLine = 512;
 
-// The candidate with the shortest time. Times are taken in turn, so that what disturbs the machine disturbs all; the
-// shortest of several counts, since nothing makes a run too fast.
-// Nothing where all failed.
+// Returns the candidate with the shortest time, or std::nullopt if all failed. Candidates are timed in turn, so that
+// what disturbs the machine affects all of them; the shortest of several times counts, since nothing makes a run too
+// fast.
 std::optional<int> fastest(int count, const std::function<Result<double>(int)>& seconds_of) {
-  constexpr int kRounds = 4, kMaxRounds = 16;         // as many as are had in a short time: others disturb single ones
+  constexpr int kRounds = 4, kMaxRounds = 16;         // more than kRounds only while all take less than kShort
   constexpr double kHopeless = 1.5, kPatience = 0.5;  // times the best; seconds
   constexpr double kShort = 0.01;                     // seconds
-  constexpr double kHopelessAtFirst = 4;              // when it has paid for memory and caches of its own
+  constexpr double kHopelessAtFirst = 4;              // after its first run, which also pays for its memory and caches
   std::vector<double> best(static_cast<std::size_t>(count), std::numeric_limits<double>::infinity());
   double spent = 0;
   const auto shortest = [&] { return std::min_element(best.begin(), best.end()); };
@@ -68,7 +68,7 @@ int Autotune::choose_timed(std::string_view key, std::span<const std::string_vie
   };
   std::unique_lock lock(mutex_);
   if (!is_loaded_) load();
-  // Another thread's timing takes as long as the work does, and this run may have to end before.
+  // Another thread's timing takes as long as the work does; this run may have to end earlier.
   constexpr std::chrono::milliseconds kLook{5};
   while (!decided_.wait_for(lock, kLook, [&] {
     const auto found = entries_.find(key);
@@ -82,8 +82,8 @@ int Autotune::choose_timed(std::string_view key, std::span<const std::string_vie
   if (entries_.size() >= kMaxKeys)
     std::erase_if(entries_, [](const auto& entry) { return !entry.second.name.empty(); });
   const auto mine = entries_.insert_or_assign(std::string(key), Entry{}).first;
-  // Others wait for this key. Whatever becomes of the candidates, or of the memory to note the best of them in, they go
-  // on: with the choice, or one of them tries again.
+  // Other threads wait for this key. Even if timing or storing the choice throws, they must be released: with the
+  // choice, or for one of them to try again.
   struct Release {
     Autotune& tuner;
     std::unique_lock<std::mutex>& lock;
@@ -132,7 +132,7 @@ void Autotune::load() {
   }
 }
 
-// Where it cannot be written the choices live in memory.
+// If the file cannot be written, the choices stay in memory only.
 void Autotune::save() {
   if (file_.empty()) return;
   load();  // other processes write too

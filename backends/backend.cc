@@ -6,7 +6,7 @@
 
 namespace burn::backends {
 
-// Beside a device with memory of its own, and what it takes of the host's for uploads and downloads.
+// For a device with memory of its own: host memory other than what it takes for uploads and downloads.
 Status Backend::take_host(std::uint64_t bytes) {
   static const std::uint64_t limit = usable_memory() / 4;
   auto before = host_bytes_.load(std::memory_order_relaxed);

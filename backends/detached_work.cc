@@ -16,7 +16,7 @@
 namespace burn::backends {
 namespace {
 
-// What all sessions of this process have left behind; the child of a fork() has none of these threads.
+// The abandoned work of all sessions of this process; after fork() the child has none of these threads.
 struct InProcess {
   std::mutex mutex;
   std::condition_variable changed;
@@ -30,11 +30,11 @@ struct InProcess {
 
 }  // namespace
 
-// One call, shared by its thread and the thread that waits for it.
+// One call, shared by the new thread and the thread that waits for it.
 class DetachedWork {
  public:
   DetachedWork(std::shared_ptr<AbandonedWork> session, std::function<Status()> work)
-      : session_(std::move(session)), kept_(KeptByRun::current()), work_(std::move(work)) {}
+      : session_(std::move(session)), kept_(KeepAliveScope::current()), work_(std::move(work)) {}
 
   static Status may_begin(const AbandonedWork& session) {
     if (session.count() > 0) {
@@ -49,7 +49,7 @@ class DetachedWork {
         AbandonedWork::kMaxInProcess));
   }
 
-  // For the thread of its own.
+  // Runs on the new thread.
   void perform() {
     request_time_slice(TimeSlice::usual);
     {
@@ -66,7 +66,7 @@ class DetachedWork {
       changed_.notify_all();
       if (!is_left_) return;
     }
-    work_ = nullptr;  // first its memory, then what pays for it, then what is counted
+    work_ = nullptr;  // first its memory, then the account that it is charged to, then the counts
     kept_ = nullptr;
     session_->count_.fetch_sub(1, std::memory_order_relaxed);
     auto& all = InProcess::instance();
@@ -75,7 +75,7 @@ class DetachedWork {
     all.changed.notify_all();
   }
 
-  // For the thread of the run. `run`: it may have to end before the work does.
+  // Runs on the thread of the run. `run`: the run's interrupt; it may be due before the work ends.
   Status wait(const Interrupt& run) {
     constexpr std::chrono::milliseconds kLook{5};
     const auto is_done = [&] { return is_done_; };
@@ -94,7 +94,7 @@ class DetachedWork {
   }
 
  private:
-  // Requires: the lock.
+  // Abandons the work. Requires: mutex_ held.
   void leave() {
     is_left_ = true;
     session_->count_.fetch_add(1, std::memory_order_relaxed);
@@ -140,10 +140,10 @@ Status run_detached(const std::shared_ptr<AbandonedWork>& session, std::function
   const auto call = std::make_shared<DetachedWork>(session, work);
   try {
     start_thread("burn-apart", [call] { call->perform(); }).detach();
-  } catch (const std::system_error&) {  // there are no more threads
+  } catch (const std::system_error&) {  // no further thread can be started
     return work();
   }
-  work = nullptr;  // the thread's from now on
+  work = nullptr;  // owned by the thread from now on
   return call->wait(*run);
 }
 

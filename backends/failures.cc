@@ -10,7 +10,7 @@
 
 namespace burn::backends {
 
-std::vector<Failure> spread(const ir::Program& program, std::span<const Failure> inputs) {
+std::vector<Failure> propagate_failures(const ir::Program& program, std::span<const Failure> inputs) {
   const auto is_failure = [](const Failure& failure) { return failure != nullptr; };
   if (std::ranges::none_of(inputs, is_failure)) return {};
   std::vector<Failure> values;

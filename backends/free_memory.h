@@ -1,5 +1,5 @@
-// How much of a device's memory is free. A backend that can say it also derives from KnowsFreeMemory; whatever shows
-// the number finds that by dynamic_cast from its Backend.
+// How much of a device's memory is free. A backend that can tell also derives from KnowsFreeMemory; code that reports
+// the number finds the interface by dynamic_cast from the Backend.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ class KnowsFreeMemory {
   KnowsFreeMemory(const KnowsFreeMemory&) = delete;
   KnowsFreeMemory& operator=(const KnowsFreeMemory&) = delete;
   virtual ~KnowsFreeMemory() = default;
-  // Bytes that no program has taken, as the driver or the system says; nothing: it does not say. From any thread. The
-  // driver may take a while for the answer when the device is at work.
+  // Bytes that no program has allocated, as reported by the driver or the system; std::nullopt if it does not report
+  // them. May be called from any thread. The driver may take a while to answer when the device is busy.
   virtual std::optional<std::uint64_t> free_memory() const = 0;
 };
 

@@ -1,5 +1,5 @@
-// What a backend counts that has the driver launch programs as graphs. A backend which does so also derives from
-// CountsGraphs; whatever shows the counts finds that by dynamic_cast from its Backend.
+// Counts of a backend that has the driver launch programs as graphs. Such a backend also derives from CountsGraphs;
+// code that reports the counts finds the interface by dynamic_cast from the Backend.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 namespace burn::backends {
 
 struct GraphCounts {
-  std::uint64_t captures = 0;  // programs whose commands were recorded as a graph, again for other memory
-  std::uint64_t launches = 0;  // runs that were launched as one
+  std::uint64_t captures = 0;  // programs whose commands were recorded as a graph; counted again for other memory
+  std::uint64_t launches = 0;  // runs that were launched as a graph
 };
 
 class CountsGraphs {

@@ -1,7 +1,7 @@
-// Runs that end before they are done: because their session does, or because their time is over.
+// Interrupts end runs before they are done: because their session ends, or because their time limit has passed.
 //
-// A backend that computes on threads of this process asks throw_if_interrupted() between parts of its work, none of
-// which takes longer than some milliseconds; what it throws ends the run and nothing else.
+// A backend that computes on threads of this process calls throw_if_interrupted() between parts of its work, none of
+// which takes longer than some milliseconds; the exception ends that run and nothing else.
 #pragma once
 
 #include <atomic>
@@ -14,12 +14,13 @@
 
 namespace burn::backends {
 
-// Asked for by any thread, for good; the time is set by the thread that runs, before each run.
+// request() may be called by any thread and is permanent; the time limit is set by the thread that runs, before each
+// run.
 class Interrupt {
  public:
   Interrupt() = default;
-  // Of a part of a run that is not to be left half done: it ends with the session of the other one, if there is one,
-  // but has the whole time of a run to itself.
+  // For a part of a run that must not be left half done: it ends when the session of `outer` ends, if that is not null,
+  // but has the whole time limit of a run to itself.
   explicit Interrupt(const Interrupt* outer) : outer_(outer) {}
 
   void request() { requested_.store(true, std::memory_order_relaxed); }
@@ -36,7 +37,7 @@ class Interrupt {
     const auto deadline = deadline_.load(std::memory_order_relaxed);
     return deadline != 0 && coarse_milliseconds() > deadline;
   }
-  // Why, if it is due.
+  // The reason to end, if is_due().
   Status why() const;
 
  private:
@@ -46,10 +47,10 @@ class Interrupt {
   const Interrupt* outer_ = nullptr;
 };
 
-// What throw_if_interrupted() throws. Not a std::exception, so that no handler takes it for a failure of its own.
+// Thrown by throw_if_interrupted(). Not a std::exception, so that no handler takes it for a failure of its own.
 struct Interrupted {};
 
-// Whose run this thread works for, as long as it lives.
+// While it lives, the calling thread works for the run of `interrupt`.
 class InterruptScope {
  public:
   explicit InterruptScope(const Interrupt* interrupt) : outer_(std::exchange(current_, interrupt)) {}
@@ -69,9 +70,9 @@ inline void throw_if_interrupted() {
   if (interrupt && interrupt->is_due()) throw Interrupted{};
 }
 
-// For loops of many short steps: asks once in a while. A unit is what a core does in about a nanosecond. What one meter
-// has counted, the next one of this thread goes on from: loops that are begun again and again, one for each plane of a
-// convolution, ask as often as a single one.
+// For loops of many short steps: checks for an interrupt once per kEvery units. A unit is about a nanosecond of a
+// core's work. Each meter continues the count of the thread's previous one: loops that are begun again and again, one
+// for each plane of a convolution, check as often as a single loop.
 class InterruptMeter {
  public:
   InterruptMeter() : left_(carried_) {}

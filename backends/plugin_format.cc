@@ -1,6 +1,6 @@
-// fmt within a plug-in, so that the library need not be there where the plug-in is loaded: its functions are compiled
-// here, from the inline definitions that its headers have, and hidden (backends/CMakeLists.txt). Of the release that
-// Debian 12 has; a plug-in that is built with another one is linked with it.
+// Compiles fmt into a plug-in, so that the library need not be installed where the plug-in is loaded: its functions are
+// compiled here, from the inline definitions in its headers, and hidden (backends/CMakeLists.txt). For the release of
+// Debian 12; a plug-in that is built with another release is linked with the library.
 #undef FMT_SHARED  // which would export them
 #include <fmt/core.h>
 
@@ -10,7 +10,7 @@
 FMT_BEGIN_NAMESPACE
 namespace detail {
 
-// What headers of fmt declare as templates that are somewhere else.
+// Instantiates templates that fmt's headers only declare.
 template auto dragonbox::to_decimal(float x) noexcept -> dragonbox::decimal_fp<float>;
 template auto dragonbox::to_decimal(double x) noexcept -> dragonbox::decimal_fp<double>;
 template locale_ref::locale_ref(const std::locale& locale);

@@ -1,4 +1,5 @@
-// The order in which a device works for one session: everything that moves bytes or computes goes through a stream.
+// A stream is the order in which a device works for one session: everything that moves bytes or computes is a call on
+// it.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,7 @@ namespace burn::backends {
 // stream that made it.
 class Buffer {
  public:
-  // What a session is charged for the memory, for as long as it is there.
+  // What a session is charged for the memory; destroyed with the buffer.
   class Charge {
    public:
     virtual ~Charge() = default;
@@ -35,11 +36,11 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   virtual ~Buffer() {
-    while (charges_) charges_ = std::move(charges_->next_);  // one by one: there may be any number
+    while (charges_) charges_ = std::move(charges_->next_);  // iteratively: there may be any number
   }
-  virtual std::size_t size() const = 0;  // bytes, at least what was asked for
+  virtual std::size_t size() const = 0;  // bytes, at least as many as were asked for
 
-  // Ends with the buffer. From one thread at a time: that of the stream's calls.
+  // Keeps the charge until the buffer is destroyed. Called by one thread at a time: the thread of the stream's calls.
   void keep(std::unique_ptr<Charge> charge) {
     charge->next_ = std::move(charges_);
     charges_ = std::move(charge);
@@ -51,37 +52,37 @@ class Buffer {
 using BufferPtr = std::shared_ptr<Buffer>;
 
 using burn::Failure;
-using burn::HostBlock;  // the holder's to write until Stream::upload() has it
+using burn::HostBlock;  // writable by its holder until it is passed to Stream::upload()
 using burn::HostBlockPtr;
 
 class Groups;  // backends/collective/collective.h
 
 struct RunArgs {
   std::vector<BufferPtr> inputs;           // one per program input, row-major; a donated one has no other owner
-  std::vector<Failure> failures;           // one per input, or empty: where it is not null, there is no buffer
+  std::vector<Failure> failures;           // one per input, or empty; an input whose failure is not null has no buffer
   std::span<const std::uint64_t> scalars;  // one per slot; read during the call only
   std::uint64_t seed = 0;
   std::uint64_t random_offset = 0;
-  std::optional<std::uint64_t> program;  // what failures of this run call it: "program 7: gather: ..."
-  std::uint64_t serial = 0;              // names the run to the FailureSink of failures that are found later
-  // After which the run ends with DEADLINE_EXCEEDED, where the backend can end one; 0: never.
+  std::optional<std::uint64_t> program;  // number that failures of this run name: "program 7: gather: ..."
+  std::uint64_t serial = 0;              // identifies the run to the FailureSink if failures are found later
+  // The run ends with DEADLINE_EXCEEDED after this time, if the backend can end one; 0: no limit.
   std::chrono::milliseconds time_limit{0};
-  const Groups* groups = nullptr;  // that the run's collectives are performed in; outlives the run. Null: none
+  const Groups* groups = nullptr;  // in which the run's collectives are performed; must outlive the run. Null: none
 };
 
-// What a run made, or will have made.
+// The results of a run. The device may fill them later.
 struct RunResult {
   std::vector<BufferPtr> outputs;  // in order, row-major; one may share an input's buffer
-  std::vector<Failure> failures;   // one per output, or empty: where it is not null, there is no buffer
-  Failure refused;  // why a Commit came out false, if it is known yet: outputs that it guards are what they were before
-  Status stopped;  // why the run ended early, all but what Commits guard failed: interrupted, no memory; ok: it did not
+  std::vector<Failure> failures;   // one per output, or empty; an output whose failure is not null has no buffer
+  Failure refused;  // why a Commit came out false, if it is known yet: the outputs that it guards are unchanged
+  Status stopped;   // ok, or why the run ended early (interrupted, no memory) and outputs that no Commit guards failed
 };
 
-// What a run takes of the device's memory beside its inputs, in bytes.
+// The device memory that a run needs besides its inputs, in bytes.
 struct RunBytes {
-  // At one time, at most: values, outputs, arenas and work space that is known, less donated inputs that are done with.
+  // Maximum at one time: values, outputs, arenas and known work space, less donated inputs that are no longer needed.
   std::uint64_t peak = 0;
-  // Of these, what the stream keeps after the run for later runs, which use it in turn: an arena.
+  // The part of it that the stream keeps after the run, for later runs to use in turn: an arena.
   std::uint64_t kept = 0;
 };
 
@@ -89,55 +90,55 @@ struct RunBytes {
 class Executable {
  public:
   virtual ~Executable() = default;
-  // Bytes that it holds for as long as it exists, roughly: what a cache of plans is bounded by.
+  // Bytes that it holds while it exists, roughly; limits the size of a cache of plans.
   virtual std::size_t memory_bytes() const = 0;
-  // Known before a run begins, so that a session is charged for it first. Zeros: outputs alone, as far as is known.
+  // Known before a run begins, so that a session is charged for it first. Zeros: nothing but the outputs is known.
   virtual RunBytes run_bytes() const { return {}; }
 };
 
-// Told of the failures of runs that were not known when run() returned: each once, before anything that depends on it
-// is answered. Called from any thread; must not block.
+// Called with failures of runs that were not known when run() returned: once for each, before anything that depends on
+// it is answered. Called from any thread; must not block.
 using FailureSink = std::function<void(std::uint64_t serial, const Failure& why)>;
 
-// Calls come from one thread at a time, wait for nothing that the device does, and take effect in their order.
-// Callbacks come from any thread, also from within the call, in the order of the calls, each exactly once; they must
-// not block or call the stream. Buffers and executables are of the same backend, and buffers of this stream.
+// Calls are made by one thread at a time, do not wait for the device, and take effect in order. Callbacks are called on
+// any thread, also from within the call, in the order of the calls, each exactly once; they must not block or call the
+// stream. Buffers and executables must be of the same backend, and buffers of this stream.
 class Stream {
  public:
-  using Downloaded = std::function<void(SharedBytes bytes, const Failure& failure)>;  // null: here are the bytes
+  using Downloaded = std::function<void(SharedBytes bytes, const Failure& failure)>;  // null failure: `bytes` are valid
   using Done = std::function<void(Status)>;
 
   Stream() = default;
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
-  // Waits for what the device is at. What it has not begun is not done; its callbacks are told CANCELLED.
+  // Waits for what the device is executing. Work that has not begun is dropped, and its callbacks receive CANCELLED.
   virtual ~Stream() = default;
 
-  // A buffer with these bytes, which are kept until they are there. Errors: RESOURCE_EXHAUSTED.
+  // Returns a buffer for these bytes, which are kept alive until they are uploaded. Errors: RESOURCE_EXHAUSTED.
   virtual Result<BufferPtr> upload(SharedBytes bytes) = 0;
-  // The same; of a block of this backend, nothing is copied that need not be.
+  // The same; the bytes of a block of this backend are not copied more than necessary.
   virtual Result<BufferPtr> upload(HostBlockPtr block) = 0;
-  // The first `size` bytes, when everything before is done; the failure of whatever should have filled the buffer; or
-  // INVALID_ARGUMENT where it has not so many. The bytes may outlive the stream.
+  // Passes on the first `size` bytes when all earlier calls are done; or the failure of the call that should have
+  // filled the buffer; or INVALID_ARGUMENT if the buffer is smaller. The bytes may outlive the stream.
   virtual void download(BufferPtr buffer, std::size_t size, Downloaded done) = 0;
-  // A buffer of as many bytes with the same content, or the same failure. Errors: RESOURCE_EXHAUSTED.
+  // Returns a buffer of the same size with the same content, or the same failure. Errors: RESOURCE_EXHAUSTED.
   virtual Result<BufferPtr> clone(const BufferPtr& buffer) = 0;
-  // Buffers at once, which may be filled later. A step that fails (RESOURCE_EXHAUSTED when memory is short,
+  // Returns buffers at once, which may be filled later. A step that fails (RESOURCE_EXHAUSTED when memory is short,
   // OUT_OF_RANGE for an index outside its dim; both name the program, the op and its call site) fails the outputs that
-  // are computed from it, as a failed input does, and no others. What is known at once is said in the result, what the
-  // device finds out later to the FailureSink; the outputs fail, with the same Failure, in either case.
-  // Where something fails that a Commit covers, the outputs that it guards are what they were (ir/ops/commit.h), which
-  // is no failure of theirs: RunResult::refused says why, or the sink does. So are those of a run that ends early, if
-  // they are kept_outputs() (plan/guards.h).
-  // The executable is kept until the device is done with it.
-  // Errors: arguments that do not fit the program, or exceptions; of a program without a Commit, why it ended early.
+  // are computed from it, as a failed input does, and no others. Failures that are known at once are in the result;
+  // those that the device finds later are passed to the FailureSink. Either way the outputs fail with the same Failure.
+  // If something fails that a Commit covers, the outputs that it guards keep their old values (ir/ops/commit.h) and do
+  // not fail: RunResult::refused, or the sink, has the reason. The outputs of a run that ends early keep theirs if they
+  // are kept_outputs() (plan/guards.h).
+  // The executable is kept alive until the device is done with it.
+  // Errors: arguments that do not fit the program, or exceptions; for a program without a Commit, why it ended early.
   virtual Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) = 0;
-  // Done when everything before is.
+  // Calls `done` when all earlier calls are done.
   virtual void synchronize(Done done) = 0;
-  // The same where no thread waits for it: it may be called a little later.
+  // The same, if no thread waits for it: it may be called a little later.
   virtual void observe(Done done) { synchronize(std::move(done)); }
-  // From any thread: what is asked of the stream from now on may be refused with CANCELLED, and a run that is under way
-  // ends so as soon as it can, within milliseconds where the host computes. For good.
+  // May be called from any thread, and is permanent: later calls may be refused with CANCELLED, and a run in progress
+  // ends with it as soon as it can, within milliseconds if the host computes.
   virtual void interrupt() {}
 };
 

@@ -1,4 +1,4 @@
-// Bytes that several owners may hold without copying: what travels from user memory to a socket and back.
+// Reference-counted bytes, which are passed from user memory to a socket and back without copying.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace burn {
 
-// An immutable view and whatever keeps it alive. Cheap to copy; safe to share between threads.
+// An immutable view of bytes and a shared owner that keeps them alive. Cheap to copy; safe to share between threads.
 class SharedBytes {
  public:
   SharedBytes() = default;
@@ -29,8 +29,8 @@ class SharedBytes {
   std::size_t size() const { return bytes_.size(); }
   bool empty() const { return bytes_.empty(); }
 
-  bool is_sole() const { return owner_.use_count() == 1; }  // no other SharedBytes holds them
-  // All of a vector that was taken over: holding them keeps no other memory alive, and they never change.
+  bool is_sole() const { return owner_.use_count() == 1; }  // no other SharedBytes shares the owner
+  // True if these are all bytes of a vector passed to own(): they never change, and keep no other memory alive.
   bool is_vector() const { return is_vector_; }
 
   // A part that shares the owner. Requires: offset + length <= size().

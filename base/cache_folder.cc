@@ -44,7 +44,7 @@ Status check_owner(const struct stat& info, const std::string& path) {
   return unsafe(path, std::string("other users may write to it (mode ") + mode.data() + ")");
 }
 
-// `within`: the descriptor of the folder that a relative path begins at.
+// `within`: the descriptor of the folder that relative paths start from.
 Result<UniqueFd> open_folder(int within, const std::string& path, const std::string& shown, bool may_make) {
   constexpr mode_t kOurs = S_IRWXU;
   if (may_make && ::mkdirat(within, path.c_str(), kOurs) != 0 && errno != EEXIST)
@@ -62,7 +62,7 @@ Result<UniqueFd> open_folder(int within, const std::string& path, const std::str
 Result<UniqueFd> open_folders(const std::filesystem::path& root, const std::string& sub, bool may_make) {
   if (root.empty()) return not_found("there is no folder to keep files in");
   if (may_make) {
-    std::error_code ignored;  // to open it says why
+    std::error_code ignored;  // opening the folder reports the failure
     std::filesystem::create_directories(root.parent_path(), ignored);
   }
   BURN_TRY(auto folder, open_folder(AT_FDCWD, root.string(), root.string(), may_make));
@@ -94,7 +94,7 @@ std::string random_name() {
 Result<std::string> CacheFolder::read(const std::string& name, std::size_t most) const {
   const auto shown = (root_ / sub_ / name).string();
   BURN_TRY(const auto folder, open_folders(root_, sub_, /*may_make=*/false));
-  // Not to wait for a writer of a fifo, nor to do what a device does when it is opened.
+  // O_NONBLOCK, O_NOCTTY: opening a FIFO must not wait for a writer, nor opening a device have side effects.
   const UniqueFd file(::openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.get() < 0) return system_failure(shown, "cannot be opened");
   struct stat info {};
@@ -112,7 +112,7 @@ Result<std::string> CacheFolder::read(const std::string& name, std::size_t most)
     const auto more = ::read(file.get(), bytes.data() + got, bytes.size() - got);
     if (more < 0 && errno == EINTR) continue;
     if (more < 0) return system_failure(shown, "cannot be read");
-    if (more == 0) break;  // it has become shorter
+    if (more == 0) break;  // the file has been truncated meanwhile
     got += static_cast<std::size_t>(more);
   }
   bytes.resize(got);

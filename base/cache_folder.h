@@ -1,10 +1,11 @@
-// Small files that are kept between processes: choices of kernels, compiled kernels. What is read decides what is
-// computed, so only files that no other user can have written are read, and nothing that lies in the folder can make a
-// process wait, take much memory or write elsewhere.
+// Small files that later processes reuse: choices of kernels, compiled kernels. Their content decides what is computed,
+// so only files that no other user can have written are read, and no entry of the folder can make a process wait, use
+// much memory or write elsewhere.
 //
-// The folder has to belong to the effective user and not be writable by others; it is made with mode 0700, and set to
-// that where others may read it. Files have to be regular ones of the effective user, not writable by others, and not
-// larger than the reader expects; they are made with mode 0600. Neither the folder nor a file may be a symbolic link.
+// The folder must belong to the effective user and not be writable by others; it is created with mode 0700, and changed
+// to that mode if others may read it. Files must be regular, belong to the effective user, not be writable by others,
+// and not be larger than the reader expects; they are created with mode 0600. Neither the folder nor a file may be a
+// symbolic link.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +17,19 @@
 
 namespace burn {
 
-// Thread-safe. Opens the folder at each call: it may be removed and made again at any time.
+// Thread-safe. Opens the folder at each call, so it may be removed and created again at any time.
 class CacheFolder {
  public:
-  // `root`: the folder, of which the parents are made as they are needed; empty: nothing is kept. `sub`: the name of a
-  // folder within it that files are in, of which the same holds; empty: the root itself.
+  // `root`: the folder, created with its parents when needed; empty: no files are kept. `sub`: the name of a folder
+  // within it that holds the files, also created when needed; empty: the root itself.
   explicit CacheFolder(std::filesystem::path root, std::string sub = "")
       : root_(std::move(root)), sub_(std::move(sub)) {}
 
-  // The content of a file. Errors: NOT_FOUND where there is no such file or folder; FAILED_PRECONDITION for one that is
-  // not safe or cannot be read; RESOURCE_EXHAUSTED for one of more than `most` bytes.
+  // Returns a file's content. Errors: NOT_FOUND if there is no such file or folder; FAILED_PRECONDITION for one that is
+  // not safe or cannot be read; RESOURCE_EXHAUSTED for a file of more than `most` bytes.
   Result<std::string> read(const std::string& name, std::size_t most) const;
-  // Others see the old file or the whole new one: it is written under a random name first, which then becomes `name`.
-  // Errors: FAILED_PRECONDITION with what the system says; then nothing has changed.
+  // Atomic: readers see the old file or the whole new one, as it is written under a random name and then renamed.
+  // Errors: FAILED_PRECONDITION with the system's message; then nothing has changed.
   Status write(const std::string& name, std::string_view bytes) const;
   // Whether files can be written. Errors: write()'s.
   Status check_writable() const;
@@ -38,8 +39,8 @@ class CacheFolder {
   const std::string sub_;
 };
 
-// One line on stderr for the first failure that is told here in this process, none for others nor for NOT_FOUND: caches
-// go on without their files.
+// Prints the first failure of this process to stderr, in one line; later ones and NOT_FOUND are not printed, as caches
+// work without their files.
 void warn_of_cache(const Status& why);
 
 }  // namespace burn

@@ -1,4 +1,4 @@
-// The exception of the user-facing API: what the tensor functions, modules, data sets and training throw.
+// The exception of the user-facing API, thrown by tensor functions, modules, data sets and training.
 #pragma once
 
 #include <exception>
@@ -9,7 +9,7 @@
 
 namespace burn {
 
-// Carries a Status; what() is one sentence that names the thing and the numbers.
+// Carries a Status; what() is one sentence with the names and numbers involved.
 class Error : public std::exception {
  public:
   explicit Error(Status status) : status_(std::move(status)) {}
@@ -23,7 +23,7 @@ class Error : public std::exception {
   Status status_;
 };
 
-// The value, or throws its Status as an Error.
+// Returns the value, or throws the Status as an Error.
 template <typename T>
 T value_or_throw(Result<T> result) {
   if (!result.ok()) throw Error(result.status());

@@ -7,7 +7,7 @@
 
 namespace burn {
 
-// Shared by all values that lack for the same reason, which is compared by its address. Null: none.
+// Shared by all values that were not computed for the same reason; compared by address. Null: no failure.
 using Failure = std::shared_ptr<const Status>;
 
 }  // namespace burn

@@ -9,9 +9,9 @@
 namespace burn {
 namespace {
 
-// Grows only, and is read without a lock: a mutex of its own would have to be taken before all those in it.
+// An append-only list, read without a lock: its own mutex would have to be locked before all those in it.
 template <typename T>
-class List {
+class AppendOnlyList {
  public:
   void add(T item) {
     const std::size_t at = reserved_.fetch_add(1);
@@ -30,27 +30,27 @@ class List {
   std::array<std::atomic<T>, 64> items_{};
 };
 
-struct Watch {
-  Watch() { ::pthread_atfork(before, in_parent, in_child); }
+struct ForkHandlers {
+  ForkHandlers() { ::pthread_atfork(before, in_parent, in_child); }
 
   static void before();
   static void in_parent();
   static void in_child();
 
-  List<std::mutex*> mutexes, leaves;  // taken in this order
-  List<void (*)()> hooks;
-  std::mutex forking;                   // two threads may fork() at a time
-  std::array<std::mutex*, 128> held{};  // by the fork() under way
+  AppendOnlyList<std::mutex*> mutexes, leaves;  // locked in this order
+  AppendOnlyList<void (*)()> hooks;
+  std::mutex forking;                   // two threads may call fork() at the same time
+  std::array<std::mutex*, 128> held{};  // by the current fork()
   std::size_t held_count = 0;
 };
 
-Watch& watch() {
-  static auto& all = *new Watch;  // there to the end
+ForkHandlers& handlers() {
+  static auto& all = *new ForkHandlers;  // never destroyed
   return all;
 }
 
-void Watch::before() {
-  Watch& all = watch();
+void ForkHandlers::before() {
+  ForkHandlers& all = handlers();
   all.forking.lock();
   all.held_count = 0;
   const auto hold = [&](std::mutex* mutex) {
@@ -61,26 +61,26 @@ void Watch::before() {
   all.leaves.for_each(hold);
 }
 
-void Watch::in_parent() {
-  Watch& all = watch();
+void ForkHandlers::in_parent() {
+  ForkHandlers& all = handlers();
   for (std::size_t i = 0; i < all.held_count; ++i) all.held[i]->unlock();
   all.forking.unlock();
 }
 
-void Watch::in_child() {
+void ForkHandlers::in_child() {
   detail::fork_count.fetch_add(1, std::memory_order_relaxed);
-  in_parent();  // the locks are this thread's
-  watch().hooks.for_each([](void (*hook)()) { hook(); });
+  in_parent();  // this thread holds the locks
+  handlers().hooks.for_each([](void (*hook)()) { hook(); });
 }
 
 }  // namespace
 
-void watch_forks() { (void)watch(); }  // its first call registers the handlers
+void install_fork_handlers() { (void)handlers(); }  // its first call registers the handlers
 
-void keep_whole_over_forks(std::mutex& mutex) { watch().mutexes.add(&mutex); }
+void lock_during_fork(std::mutex& mutex) { handlers().mutexes.add(&mutex); }
 
-void keep_leaf_whole_over_forks(std::mutex& mutex) { watch().leaves.add(&mutex); }
+void lock_last_during_fork(std::mutex& mutex) { handlers().leaves.add(&mutex); }
 
-void after_fork(void (*in_child)()) { watch().hooks.add(in_child); }
+void after_fork(void (*in_child)()) { handlers().hooks.add(in_child); }
 
 }  // namespace burn

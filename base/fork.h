@@ -1,7 +1,9 @@
-// What fork() leaves of a process: the child has its memory, but none of its threads, and locks as they happened to be.
+// Support for fork(): the child has a copy of the memory, locks in whatever state they were, and none of the other
+// threads.
 //
-// Sessions, connections and pools of threads therefore stay with the parent. Whatever has one remembers fork_count() of
-// its beginning, and in the child, where that has grown, says so instead of waiting for threads that are not there.
+// Sessions, connections and thread pools therefore work in the parent only. An object that has one stores fork_count()
+// when it is made; in the child, where the count is higher, it reports an error instead of waiting for threads that do
+// not exist.
 #pragma once
 
 #include <atomic>
@@ -15,30 +17,29 @@ namespace detail {
 inline constinit std::atomic<std::uint32_t> fork_count{0};
 }
 
-// Rises by one in the child of a fork(). Counts from the first call of watch_forks(), before which there is nothing to
-// lose.
+// Incremented in the child of a fork(). Counts from the first call of install_fork_handlers().
 inline std::uint32_t fork_count() { return detail::fork_count.load(std::memory_order_relaxed); }
 
-// Thread-safe, also while static objects are built.
-void watch_forks();
+// Installs the fork handlers once. Thread-safe, also during static initialisation.
+void install_fork_handlers();
 
-// In the child the mutex is free, and what it guards is whole: a fork() waits for the thread that holds it. Requires:
-// it lives to the end of the process, and a thread that holds it does not lock another such mutex, fork, or wait for
-// long.
-void keep_whole_over_forks(std::mutex& mutex);
-// The same for one under which no other is taken, while others may be held when it is: a fork takes it after those.
-void keep_leaf_whole_over_forks(std::mutex& mutex);
+// Makes fork() lock the mutex first, so that in the child it is free and the data it guards is consistent. Requires:
+// the mutex is never destroyed, and a thread that holds it does not lock another such mutex, fork, or wait for long.
+void lock_during_fork(std::mutex& mutex);
+// The same for a leaf mutex: no other is locked while it is held, but it may be locked while others are held. fork()
+// locks leaves last.
+void lock_last_during_fork(std::mutex& mutex);
 
-// Calls `in_child` at the beginning of every child, on its only thread.
+// Registers a function that is called at the start of every child, on its only thread.
 void after_fork(void (*in_child)());
 
-// A T for the whole process, made when it is first asked for and never destroyed: objects of any age may still need it.
-// The child of a fork() gets one of its own; its parent's threads do not run there. Itself never destroyed, either.
-// Thread-safe.
+// A singleton T, made at the first get() and never destroyed, as static objects may use it until the process ends. The
+// child of a fork() makes its own, since the parent's threads do not run there. Requires: the OnePerProcess is never
+// destroyed either. Thread-safe.
 template <typename T>
 class OnePerProcess {
  public:
-  OnePerProcess() { keep_whole_over_forks(making_); }
+  OnePerProcess() { lock_during_fork(making_); }
   OnePerProcess(const OnePerProcess&) = delete;
   OnePerProcess& operator=(const OnePerProcess&) = delete;
 

@@ -1,4 +1,4 @@
-// How much memory the system could still give to this process. Stateless; thread-safe.
+// How much more memory this process can get from the system. Stateless; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace burn {
 
-// Bytes: the least of what the machine has available and what each control group around the process (v1, v2, nested)
-// has left of its limit, where pages of files that can be dropped count as free. Nothing where the system does not say.
-// `root` is where the files of the system lie: another place in tests.
+// In bytes: the minimum of the machine's available memory and of what each cgroup around the process (v1, v2, nested)
+// has left of its limit; inactive page cache counts as free. std::nullopt if the system does not report it. `root` is
+// prepended to the paths of system files, for tests.
 std::optional<std::uint64_t> free_memory(const std::string& root = "");
 
 }  // namespace burn

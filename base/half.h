@@ -23,7 +23,7 @@ struct BFloat16 {
   explicit operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 };
 
-// IEEE 754 binary16. _Float16 converts in hardware where there is F16C and in the compiler's library where not.
+// IEEE 754 binary16. _Float16 converts in hardware with F16C, and otherwise in the compiler's library.
 struct Half {
   std::uint16_t bits = 0;
 

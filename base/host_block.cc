@@ -14,9 +14,9 @@ namespace burn {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};          // a cache line, and any vector register
-constexpr std::size_t kMinMapped = 2 * kLargePage;  // below it the allocator keeps pages itself
+constexpr std::size_t kMinMapped = 2 * kLargePage;  // below this, the allocator keeps pages itself
 #if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kMaxKept = 0;  // it is to see uses after the end
+constexpr std::size_t kMaxKept = 0;  // so that it sees uses after free
 #else
 constexpr std::size_t kMaxKept = std::size_t{512} << 20;
 #endif
@@ -24,16 +24,16 @@ constexpr std::size_t kMaxKept = std::size_t{512} << 20;
 struct Block {
   std::byte* bytes = nullptr;
   std::size_t size = 0;
-  std::int64_t since = 0;  // when it came back, in coarse milliseconds
+  std::int64_t since = 0;  // when it was freed, in coarse milliseconds
 };
 
 void unmap(const Block& block) { unmap_pages(block.bytes, block.size); }
 
-class Kept {
+class BlockCache {
  public:
-  Kept() { keep_whole_over_forks(mutex_.native()); }
+  BlockCache() { lock_during_fork(mutex_.native()); }
 
-  // The smallest that fits without wasting a quarter of it; empty if there is none.
+  // Returns the smallest block that fits and wastes at most a quarter of it; an empty Block if there is none.
   Block take(std::size_t size) {
     const MutexLock lock(mutex_);
     auto best = blocks_.end();
@@ -60,7 +60,7 @@ class Kept {
     drop(kMaxKept, block.since);
   }
 
-  // Those that came back at `until` or before, the oldest first, down to so many bytes.
+  // Unmaps blocks freed at `until` or before, oldest first, until `keep` bytes are left. Returns the bytes freed.
   std::size_t drop(std::size_t keep, std::int64_t until) {
     std::vector<Block> dropped;
     std::size_t freed = 0;
@@ -87,8 +87,8 @@ class Kept {
   std::size_t bytes_ BURN_GUARDED_BY(mutex_) = 0;
 };
 
-Kept& kept() {
-  static auto& all = *new Kept;  // blocks may come back until the end of the process
+BlockCache& block_cache() {
+  static auto& all = *new BlockCache;  // blocks may be freed until the process ends
   return all;
 }
 
@@ -104,16 +104,16 @@ std::shared_ptr<std::byte[]> host_block(std::size_t size) {
   if (size < kMinMapped) return small_block(size);
   if (size > ~std::size_t{0} / 2) return nullptr;
   const std::size_t rounded = (size + kLargePage - 1) / kLargePage * kLargePage;
-  Block block = kept().take(rounded);
+  Block block = block_cache().take(rounded);
   if (block.bytes == nullptr) block = {.bytes = map_pages(rounded), .size = rounded};
   if (block.bytes == nullptr) return nullptr;
-  return {block.bytes, [block](std::byte*) { kept().put(block); }};
+  return {block.bytes, [block](std::byte*) { block_cache().put(block); }};
 }
 
 std::size_t trim_host_blocks(std::size_t keep, std::chrono::milliseconds unused_for) {
-  return kept().drop(keep, coarse_milliseconds() - unused_for.count());
+  return block_cache().drop(keep, coarse_milliseconds() - unused_for.count());
 }
 
-std::size_t kept_host_bytes() { return kept().bytes(); }
+std::size_t kept_host_bytes() { return block_cache().bytes(); }
 
 }  // namespace burn

@@ -1,5 +1,5 @@
-// Host memory for large tensors on their way: fresh pages cost as much as moving the bytes into them, so blocks that
-// come back are kept for the next time, and the system is asked for large pages.
+// Host memory for sending and receiving large tensors. Page faults on fresh memory cost as much as copying the bytes,
+// so freed blocks are kept for reuse, and large pages are requested.
 #pragma once
 
 #include <chrono>
@@ -9,12 +9,12 @@
 
 namespace burn {
 
-// Uninitialised, aligned for any vector register; null when there is no memory. Thread-safe. What comes back is kept up
-// to a limit; the system may take the pages of what is kept whenever it needs them.
+// Allocates uninitialised memory, aligned for any vector register; null if there is none. Thread-safe. Freed blocks are
+// kept up to a limit; the system may reclaim their pages when it needs them (MADV_FREE).
 std::shared_ptr<std::byte[]> host_block(std::size_t size);
 
-// A block to receive a tensor in, which knows how it is to be handed on: a device's may be memory that it reads by
-// itself. Its holder's to write.
+// A block that a tensor is received into. A device's subclass may be memory that the device reads directly. Its owner
+// may write to it.
 class HostBlock {
  public:
   HostBlock() = default;
@@ -25,11 +25,11 @@ class HostBlock {
 };
 using HostBlockPtr = std::shared_ptr<HostBlock>;
 
-// Gives the system those kept blocks that came back `unused_for` ago or longer, the oldest first, until `keep` bytes
-// are left. How many bytes that was.
+// Returns kept blocks to the system, oldest first: those freed at least `unused_for` ago, until `keep` bytes are left.
+// Returns the number of bytes released.
 std::size_t trim_host_blocks(std::size_t keep, std::chrono::milliseconds unused_for);
 
-// Of blocks that came back and are kept, in this process.
+// Bytes of freed blocks that this process keeps.
 std::size_t kept_host_bytes();
 
 }  // namespace burn

@@ -1,12 +1,12 @@
-// A counted pointer to an object that carries its own count: one word, no control block.
+// An intrusive reference-counted pointer: one word, as the object contains its own count.
 #pragma once
 
 #include <utility>
 
 namespace burn {
 
-// T provides, found by argument-dependent lookup: void retain(T&) and void drop(T&), the latter freeing it with the
-// last owner.
+// Requires: void retain(T&) and void drop(T&), found by argument-dependent lookup; drop() frees the object when its
+// count reaches 0.
 template <typename T>
 class Ptr {
  public:
@@ -14,7 +14,7 @@ class Ptr {
   explicit Ptr(T* object) : object_(object) {
     if (object_) retain(*object_);
   }
-  // Takes over a count that the object has already: of one that was made with its first owner.
+  // Does not increment the count: for an object that was made with a count of 1.
   static Ptr adopt(T* object) {
     Ptr result;
     result.object_ = object;

@@ -1,4 +1,4 @@
-// A string of JSON.
+// Writes a JSON string.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace burn {
 
-// `text` between quotes; what one_line() (base/one_line.h) writes out, such as control characters and bytes that are no
-// UTF-8, is written out as it does that.
+// Returns `text` in quotes. Control characters and bytes that are not UTF-8 are escaped by one_line()
+// (base/one_line.h).
 inline std::string json_text(std::string_view text) {
   std::string escaped{'"'};
-  for (const char c : one_line(text)) {  // which leaves these two
+  for (const char c : one_line(text)) {  // one_line() does not escape these two
     if (c == '"' || c == '\\') escaped += '\\';
     escaped += c;
   }

@@ -29,15 +29,14 @@ bool contains(std::string_view list, std::string_view name) {
   return false;
 }
 
-// Where the files of the group are that one controller knows this process in: `mount` and every folder below it on the
-// way to `leaf`.
+// The folders of this process's cgroup in one controller's hierarchy: `mount` and every folder down to `leaf`.
 struct Hierarchy {
   bool unified = false;  // v2
   std::string mount;     // with the root in front
   std::string leaf;      // "/a/b" below the mount; empty: the mount itself
 };
 
-// "/a/b/c" without "/a" in front is "/b/c"; of a path elsewhere nothing is left.
+// Removes the prefix `folder`: "/a/b/c" below "/a" is "/b/c". Empty if the path is not below it.
 std::string below(const std::string& path, const std::string& folder) {
   if (folder == "/") return path == "/" ? "" : path;
   if (path == folder || !path.starts_with(folder + "/")) return "";
@@ -57,8 +56,8 @@ std::optional<std::string> group_of(const std::string& root, std::string_view co
   return std::nullopt;
 }
 
-// Lines of mountinfo: "36 35 0:26 /root/in/fs /mount/point options... - type source superoptions". A container may see
-// its own group as the mount's root, and itself by the name that the host has for it.
+// Parses lines of mountinfo: "36 35 0:26 /root/in/fs /mount/point options... - type source superoptions". In a
+// container the mount's root may be its own group, while /proc/self/cgroup has the host's path.
 std::vector<Hierarchy> hierarchies(const std::string& root, std::string_view controller) {
   std::vector<Hierarchy> found;
   std::ifstream file{root + "/proc/self/mountinfo"};
@@ -76,7 +75,7 @@ std::vector<Hierarchy> hierarchies(const std::string& root, std::string_view con
   return found;
 }
 
-// Calls look(folder) for the group and every one around it.
+// Calls look(folder) for the group and every group around it.
 template <typename Look>
 void each_level(const Hierarchy& hierarchy, const Look& look) {
   for (auto path = hierarchy.leaf;; path.resize(path.rfind('/'))) {
@@ -85,14 +84,14 @@ void each_level(const Hierarchy& hierarchy, const Look& look) {
   }
 }
 
-// Nothing where the file is not there or says "max".
+// std::nullopt if the file does not exist or contains "max".
 std::optional<std::uint64_t> number_in(const std::string& path) {
   std::ifstream file{path};
   std::uint64_t number = 0;
   return file >> number ? std::optional{number} : std::nullopt;
 }
 
-// The number behind a name in a file of lines "name number" or "Name: number kB".
+// The number after a name in a file of lines "name number" or "Name: number kB".
 std::optional<std::uint64_t> field_in(const std::string& path, std::string_view name) {
   std::ifstream file{path};
   for (std::string line; std::getline(file, line);) {
@@ -104,7 +103,7 @@ std::optional<std::uint64_t> field_in(const std::string& path, std::string_view 
   return std::nullopt;
 }
 
-// What one group has left of its limit; nothing: it has none.
+// What one group has left of its limit; std::nullopt if it has no limit.
 std::optional<std::uint64_t> left_in(const std::string& folder, bool unified) {
   const auto limit = number_in(folder + (unified ? "/memory.max" : "/memory.limit_in_bytes"));
   const auto taken = number_in(folder + (unified ? "/memory.current" : "/memory.usage_in_bytes"));
@@ -118,7 +117,7 @@ std::uint64_t machine_memory() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-// Of an address space half: mappings are aligned, and stacks and heaps reserve more than they use.
+// Half of the address space limit: mappings are aligned, and stacks and heaps reserve more than they use.
 std::uint64_t limit_of_process() {
   std::uint64_t least = kNone;
   for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
@@ -129,7 +128,7 @@ std::uint64_t limit_of_process() {
   return least;
 }
 
-// Processors' worth of time in one group; nothing: no limit.
+// CPU quota of one group, in processors; std::nullopt if it has no limit.
 std::optional<double> quota_in(const std::string& folder, bool unified) {
   double quota = 0, period = 0;
   if (unified) {

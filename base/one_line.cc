@@ -8,7 +8,7 @@ namespace {
 
 struct Letter {
   std::uint32_t code = 0;
-  std::size_t size = 0;  // 0: this is no UTF-8
+  std::size_t size = 0;  // 0: not UTF-8
 };
 
 Letter first_letter(std::string_view text) {

@@ -1,4 +1,4 @@
-// Untrusted text in a line for an operator: it stays within that line, and within its quotes.
+// Escapes untrusted text for log lines, so that it cannot leave its line or its quotes.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace burn {
 
-// `text` with everything that moves a cursor or begins a line written out: "\n", "\x1b", and C1 controls and the
-// separators U+2028, U+2029, bidirectional overrides as their bytes. What is no UTF-8 is written out, too.
+// Escapes every character of `text` that moves a cursor or begins a line: "\n", "\x1b", and byte by byte C1 controls,
+// the separators U+2028, U+2029 and bidirectional overrides. Bytes that are not UTF-8 are escaped too.
 std::string one_line(std::string_view text);
 
-// The same between double quotes, with quotes and backslashes within escaped, and cut off after `most` bytes.
+// The same in double quotes, with inner quotes and backslashes escaped. `text` is truncated to `most` bytes.
 std::string quoted(std::string_view text, std::size_t most = 200);
 
 }  // namespace burn

@@ -8,6 +8,6 @@ struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
 template <typename... Bodies>
-Overloaded(Bodies...) -> Overloaded<Bodies...>;  // older compilers want to be told
+Overloaded(Bodies...) -> Overloaded<Bodies...>;  // older compilers do not deduce it
 
 }  // namespace burn

@@ -13,7 +13,7 @@ std::byte* map_pages(std::size_t size) {
   const std::size_t skip = (kLargePage - reinterpret_cast<std::size_t>(begin) % kLargePage) % kLargePage;
   if (skip > 0) ::munmap(begin, skip);
   if (kLargePage > skip) ::munmap(begin + skip + size, kLargePage - skip);
-  ::madvise(begin + skip, size, MADV_HUGEPAGE);  // a wish: it may fail
+  ::madvise(begin + skip, size, MADV_HUGEPAGE);  // best effort: it may fail
   return begin + skip;
 }
 

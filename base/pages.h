@@ -1,4 +1,4 @@
-// Memory of the system, taken and given back in pages: past the allocator, which would keep what is freed.
+// Memory mapped from the system in pages, bypassing the allocator, which would keep freed memory.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@ namespace burn {
 
 inline constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
-// Zeros that begin at a large page; the system is asked to use large pages, and to reserve nothing for them. Null when
-// there is no memory. Thread-safe.
+// Maps zeroed memory, aligned to a large page. Large pages are requested, and no swap space is reserved. Null if there
+// is no memory. Thread-safe.
 std::byte* map_pages(std::size_t size);
-// Requires: what map_pages() gave, with the same size.
+// Requires: `begin` was returned by map_pages() for the same size.
 void unmap_pages(std::byte* begin, std::size_t size);
 
-// Gives the system the pages that the allocator keeps of memory freed on any thread: after a great deal was freed.
-// Takes milliseconds for each gigabyte.
+// Returns freed memory of all threads that the allocator keeps to the system; worthwhile after much was freed. Takes
+// milliseconds per gigabyte.
 void trim_heap();
 
-// Milliseconds since some moment, for what is counted in seconds: a few ns a call.
+// Monotonic time in ms, precise to a few ms, for timeouts of seconds. Takes a few ns.
 inline std::int64_t coarse_milliseconds() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

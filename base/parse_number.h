@@ -1,4 +1,4 @@
-// Numbers in texts that people write: settings, addresses, names of devices.
+// Parses numbers in user input: settings, addresses, names of devices.
 #pragma once
 
 #include <charconv>
@@ -8,8 +8,8 @@
 
 namespace burn {
 
-// The decimal number that all of `text` is, without sign for unsigned types. nullopt: it is none, or T does not hold
-// it.
+// Parses all of `text` as a decimal number; unsigned types take no sign. std::nullopt if it is not a number or does not
+// fit T.
 template <std::integral T>
 std::optional<T> parse_number(std::string_view text) {
   T number = 0;

@@ -1,4 +1,4 @@
-// Blocks of ordinary memory to receive tensors in, where nothing that a device needs is to be kept.
+// Receive blocks of ordinary memory, for devices that need no special memory.
 #pragma once
 
 #include "base/bytes.h"
@@ -10,7 +10,7 @@ namespace burn {
 // Uninitialised. Errors: RESOURCE_EXHAUSTED.
 Result<HostBlockPtr> plain_host_block(std::size_t bytes);
 
-// What is in a block, which it keeps.
+// The block's bytes; the result keeps the block alive.
 SharedBytes content(HostBlockPtr block);
 
 }  // namespace burn

@@ -1,5 +1,4 @@
-// Memory for small objects that are made and dropped by the thousand: each thread keeps what was freed on it for the
-// next.
+// A thread-local free list for small objects that are made and destroyed by the thousand.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +8,15 @@
 namespace burn {
 namespace detail {
 
-// Freed blocks of one size, of one thread. Trivially destructible, so that objects which outlive the thread's other
-// variables may still be freed; the Drain empties it before the thread ends.
+// A thread's free list for one block size. Trivially destructible, so that objects which outlive the thread's other
+// variables can still be freed; Drain empties it before the thread ends.
 struct FreeBlocks {
   struct Block {
     Block* next;
   };
   Block* first = nullptr;
   std::uint32_t count = 0;
-  bool is_drained = false;  // at the thread's end: nothing is kept any more
+  bool is_drained = false;  // the thread is ending: blocks are no longer kept
 };
 
 template <std::size_t kSize>
@@ -65,7 +64,7 @@ class BlockPool {
 
 }  // namespace detail
 
-// Derive to have new and delete take from the pool. Under a sanitizer they do not: it would not see a use after free.
+// Base class whose new and delete use the pool. Not under a sanitizer, which would miss a use after free.
 template <typename T>
 class Pooled {
  public:

@@ -19,20 +19,20 @@ constexpr std::array kSettings{
 };
 
 struct Overrides {
-  Overrides() { keep_leaf_whole_over_forks(mutex); }
+  Overrides() { lock_last_during_fork(mutex); }
 
   std::mutex mutex;
   std::map<Setting, std::string> texts;
 };
 
 Overrides& overrides() {
-  static auto& all = *new Overrides;  // never destroyed: threads may ask while the process ends
+  static auto& all = *new Overrides;  // never destroyed: threads may read it while the process ends
   return all;
 }
 
 const SettingInfo& info(Setting which) { return kSettings[static_cast<std::size_t>(which)]; }
 
-// One of "this or that or those".
+// Whether `text` is one of the alternatives in `values`, such as "this or that or those".
 bool is_among(std::string_view values, std::string_view text) {
   constexpr std::string_view kOr = " or ";
   for (auto end = values.find(kOr); end != values.npos; end = values.find(kOr)) {

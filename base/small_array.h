@@ -1,4 +1,4 @@
-// A list whose length is chosen when it is made, and which is nearly always short: no allocation up to N elements.
+// An array of a size fixed at construction and usually short: up to N elements are stored inline.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace burn {
 
-// Of default-constructible Ts. Moved, not copied.
+// Requires: T is default-constructible. Movable, not copyable.
 template <typename T, std::size_t N>
 class SmallArray {
  public:
@@ -45,7 +45,7 @@ class SmallArray {
  private:
   std::size_t size_ = 0;
   std::array<T, N> inline_{};
-  std::unique_ptr<T[]> heap_;  // all of them, when there are more than N
+  std::unique_ptr<T[]> heap_;  // all elements, if there are more than N
 };
 
 }  // namespace burn

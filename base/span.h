@@ -1,4 +1,4 @@
-// Spans: how long parts of a run took, and where they are sent.
+// Trace spans, which record how long parts of a run took, and the sink that they are sent to.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 namespace burn {
 
 struct Span {
-  // The numbers of OTLP. server: of a request that came in; client: of one that was sent.
+  // Numbered as in OTLP. server: of a request that was received; client: of one that was sent.
   enum class Kind : std::uint8_t { internal = 1, server = 2, client = 3 };
   struct Attribute {
     std::string_view key;  // a literal
@@ -32,13 +32,13 @@ struct Span {
   StatusCode result = StatusCode::ok;
 };
 
-// `trace` for what is a part of the span `id`.
+// `trace` with `id` as the parent span.
 inline TraceContext within(TraceContext trace, std::uint64_t id) {
   trace.span = id;
   return trace;
 }
 
-// Thread-safe; nothing waits.
+// Thread-safe; no call blocks.
 class SpanSink {
  public:
   SpanSink() = default;
@@ -46,11 +46,11 @@ class SpanSink {
   SpanSink& operator=(const SpanSink&) = delete;
   virtual ~SpanSink() = default;
 
-  // The trace that a run is recorded in; nothing: it is not recorded. `caller`: the context that came with the run. One
-  // that exists decides by is_sampled, within what callers may ask for; else the sink chooses one run in so many, for a
-  // trace of its own.
+  // Returns the trace to record a run in, or std::nullopt if it is not recorded. `caller`: the context sent with the
+  // run. If it exists, its is_sampled decides, within the limit on callers' traces; otherwise the sink samples one run
+  // in N and starts a new trace.
   virtual std::optional<TraceContext> choose(const TraceContext& caller) = 0;
-  // The spans of a run that was chosen.
+  // Adds the spans of a run that choose() selected.
   virtual void add(std::vector<Span> spans) = 0;
 };
 

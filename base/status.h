@@ -1,4 +1,4 @@
-// Errors as values: a canonical code (the same set as gRPC's), a message for a person, and the Result that carries one.
+// Errors as values: Status is a canonical code (gRPC's set) with a message; Result is a value or a Status.
 //
 // Inside the libraries an expected failure (a bad graph from the wire, a peer that went away, no memory) is a Status or
 // a Result<T>; the tensor API and training turn it into a thrown burn::Error (base/error.h). Values, no shared state.
@@ -12,7 +12,7 @@
 
 namespace burn {
 
-// gRPC's canonical codes, with their numbers: they travel on the wire.
+// gRPC's canonical codes, with their numbers, which are sent over the wire.
 enum class StatusCode : int {
   ok = 0,
   cancelled = 1,
@@ -45,7 +45,7 @@ class [[nodiscard]] Status {
   StatusCode code() const { return code_; }
   const std::string& message() const { return message_; }
 
-  // The same failure with where it happened in front: "context: message".
+  // The same failure with a prefix that says where it happened: "context: message".
   Status with_context(std::string_view context) const;
   std::string to_string() const;  // "OK" or "INVALID_ARGUMENT: message"
 
@@ -69,7 +69,7 @@ Status data_loss(std::string message);
 
 [[noreturn]] void throw_failure(const Status& status);  // as a burn::Error
 
-// A T or the Status that says why there is none. The names are std::expected's where it has them.
+// A T, or the Status that says why there is none. Function names follow std::expected.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -82,7 +82,7 @@ class [[nodiscard]] Result {
   Status status() const { return ok() ? Status{} : std::get<1>(state_); }
 
   // Requires: ok().
-  // Where there is none, value() and what stands for it throw the Status as a burn::Error.
+  // Otherwise value() and the operators throw the Status as a burn::Error.
   T& value() & { return check(), std::get<0>(state_); }
   const T& value() const& { return check(), std::get<0>(state_); }
   T&& value() && { return check(), std::get<0>(std::move(state_)); }

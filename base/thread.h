@@ -1,4 +1,4 @@
-// The library's own threads.
+// Starts the library's own threads.
 #pragma once
 
 #include <csignal>
@@ -9,7 +9,7 @@
 
 namespace burn {
 
-// While it lives, this thread takes no signals but those that it causes itself, and neither do threads that it starts.
+// Scoped: blocks all signals but those that this thread causes itself, also for threads that it starts.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -26,10 +26,9 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// Starts a thread. Its name (15 characters at most) is what `top -H` shows. It leaves the process's signals to the
-// program's threads, whose handlers they are. Nor could it take them: where a handler runs on a thread that multiplies
-// by oneDNN 2.6.3 (Debian 12's dnnl_sgemm), the heap is overwritten. Errors (thrown): std::system_error, as
-// std::thread.
+// Starts a thread. Its name (15 characters at most) is shown by `top -H`. It blocks signals: the program's own threads
+// handle them, and a handler that runs on a thread within oneDNN 2.6.3 (Debian 12's dnnl_sgemm) overwrites the heap.
+// Errors (thrown): std::system_error, as std::thread.
 template <typename Body>
 std::thread start_thread(const char* name, Body&& body) {
   const SignalsBlocked blocked;

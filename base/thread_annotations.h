@@ -1,12 +1,12 @@
-// What a mutex guards and which functions want it held, in a form that clang checks (-Wthread-safety: the preset
-// "clang", scripts/check). Other compilers read it as a comment.
+// Annotations that say what a mutex guards and which functions require it to be locked, checked by clang
+// (-Wthread-safety: the preset "clang", scripts/check). Other compilers ignore them.
 //
 //   Mutex mutex_;
 //   int count_ BURN_GUARDED_BY(mutex_) = 0;
 //   void add() BURN_REQUIRES(mutex_);    // the caller holds it
 //   void flush() BURN_EXCLUDES(mutex_);  // takes it itself
 //
-// std::mutex says nothing to clang, but under libc++; Mutex is one that does, and MutexLock a std::lock_guard of it.
+// std::mutex has these annotations only in libc++; Mutex is an annotated std::mutex, and MutexLock its std::lock_guard.
 #pragma once
 
 #include <mutex>
@@ -28,7 +28,7 @@ class BURN_THREAD_ATTRIBUTE(capability("mutex")) Mutex {
   void lock() BURN_THREAD_ATTRIBUTE(acquire_capability()) { mutex_.lock(); }
   void unlock() BURN_THREAD_ATTRIBUTE(release_capability()) { mutex_.unlock(); }
   bool try_lock() BURN_THREAD_ATTRIBUTE(try_acquire_capability(true)) { return mutex_.try_lock(); }
-  std::mutex& native() { return mutex_; }  // for what takes no other: condition variables, keep_whole_over_forks
+  std::mutex& native() { return mutex_; }  // for APIs that need a std::mutex, like lock_during_fork()
 
  private:
   std::mutex mutex_;

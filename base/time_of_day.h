@@ -1,4 +1,4 @@
-// When something went wrong, for messages that are read later.
+// The time of day as text, for messages that are read later.
 #pragma once
 
 #include <ctime>

@@ -8,15 +8,15 @@
 namespace burn {
 namespace {
 
-constexpr std::uint64_t kBrief = 100'000;  // ns; the least that the system gives
+constexpr std::uint64_t kBrief = 100'000;  // ns; the system's minimum
 
-// struct sched_attr of the kernel, of which glibc 2.36 knows nothing.
+// The kernel's struct sched_attr, which glibc 2.36 does not declare.
 struct Attributes {
   std::uint32_t size = 0, policy = 0;
   std::uint64_t flags = 0;
   std::int32_t nice = 0;
   std::uint32_t priority = 0;
-  std::uint64_t runtime = 0;  // for usual threads: the length of a slice, or 0 for the system's own
+  std::uint64_t runtime = 0;  // for SCHED_OTHER: the slice's length, or 0 for the system's default
   std::uint64_t deadline = 0, period = 0;
 };
 static_assert(sizeof(Attributes) == 48);
@@ -34,7 +34,7 @@ void request_time_slice(TimeSlice slice) {
   if (!read_attributes(now)) return;
   now.size = sizeof now;
   now.runtime = slice == TimeSlice::brief ? kBrief : 0;
-  (void)::syscall(SYS_sched_setattr, 0, &now, 0);  // a wish: kernels that do not know it refuse
+  (void)::syscall(SYS_sched_setattr, 0, &now, 0);  // best effort: older kernels refuse
 }
 
 bool has_brief_time_slice() {

@@ -1,16 +1,15 @@
-// The length of a thread's time slice: how long it may run at a time when other threads want its core, too.
+// The length of a thread's time slice: how long it may run while other threads wait for its core.
 //
-// A thread that wakes for some microseconds of work waits behind the thread that has the core, until that thread's
-// slice is over: milliseconds. A thread with a brief slice goes first, and has to leave again as soon; over time it
-// gets no more than its share either way.
+// A thread that wakes for some microseconds of work waits until the slice of the thread on its core ends: milliseconds.
+// A thread with a brief slice is scheduled first, and preempted again as soon; its share of the time stays the same.
 #pragma once
 
 namespace burn {
 
 enum class TimeSlice { brief, usual };
 
-// For the calling thread, and for threads that it starts from now on. A wish: Linux before 6.12 has slices of one
-// length for all, and where the system does not let threads set it nothing changes. A system call.
+// Sets the slice of the calling thread and of threads that it starts from now on. Best effort: before Linux 6.12 all
+// slices are equally long, and a system that refuses changes nothing. Costs a system call.
 void request_time_slice(TimeSlice slice);
 
 // Whether the calling thread's slice is brief: false where the system does not grant it.

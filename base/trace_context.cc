@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kIdDigits = 16;  // of 8 bytes
 constexpr std::uint64_t kSampled = 1;  // of the flags
 
-// The number that all of `digits` is: lower-case hexadecimal digits, as W3C asks for.
+// Parses all of `digits` as a number in lower-case hexadecimal digits, as W3C requires.
 std::optional<std::uint64_t> read_hex(std::string_view digits) {
   constexpr int kHex = 16;
   if (digits.find_first_not_of("0123456789abcdef") != std::string_view::npos) return std::nullopt;
@@ -74,7 +74,7 @@ std::uint64_t new_span_id() {
   // std::random_device takes many microseconds where the processor's instruction is emulated.
   thread_local std::optional<std::mt19937_64> random;
   thread_local std::uint32_t forks = 0;
-  if (!random || forks != fork_count()) {  // the child of a fork() makes others than its parent
+  if (!random || forks != fork_count()) {  // the child of a fork() must not repeat its parent's ids
     std::random_device device;
     std::seed_seq seed{device(), device(), device(), device()};
     random.emplace(seed);

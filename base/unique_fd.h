@@ -1,4 +1,4 @@
-// An open file, socket or the like of the system, closed with its owner.
+// A file descriptor that is closed by its owner's destructor.
 #pragma once
 
 #include <utility>
@@ -22,7 +22,7 @@ class UniqueFd {
 
   int get() const { return fd_; }
   int release() { return std::exchange(fd_, -1); }
-  // What the system says at its end, where it may find that there was no room for what was written.
+  // Whether closing succeeded: it may fail if there was no room for the data written.
   [[nodiscard]] bool close() { return ::close(release()) == 0; }
   explicit operator bool() const { return fd_ >= 0; }
 

@@ -1,4 +1,4 @@
-// Writes of a whole text to a file of the system.
+// Writes a whole text to a file descriptor.
 #pragma once
 
 #include <cerrno>
@@ -9,7 +9,7 @@
 
 namespace burn {
 
-// Goes on after a signal and after a write of a part. False, with the reason in errno, if the rest cannot be written.
+// Continues after signals and partial writes. False, with the reason in errno, if the rest cannot be written.
 inline bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const auto count = ::write(file, text.data(), text.size());

@@ -1,5 +1,5 @@
-// burn-bench-allreduce: what an all_reduce of f32 between processes of this machine takes, by its size, beside Gloo's
-// where that was there when this was built. A JSON object a line.
+// burn-bench-allreduce: times an all_reduce of f32 between processes of this machine, by size, next to Gloo's if this
+// program was built with it. Prints one JSON object per line.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -28,7 +28,7 @@ using backends::Collective, backends::Rendezvous;
 
 constexpr std::chrono::seconds kForming{30};
 
-// In which Gloo's members find each other.
+// The folder through which Gloo's members find each other.
 class TempFolder {
  public:
   TempFolder() : path_((std::filesystem::temp_directory_path() / "burn-allreduce-XXXXXX").string()) {
@@ -48,7 +48,7 @@ class TempFolder {
 
 using Floats = std::vector<float>;
 
-// One method to make `y` the sum of all members' `x`.
+// A method that sets `y` to the sum of all members' `x`.
 struct Method {
   std::string name;
   std::function<void()> perform;
@@ -67,7 +67,7 @@ void check_sums(const Method& method, const Floats& y, int members) {
   }
 }
 
-// In rounds of a few of each, in turn, so that what else the machine does meets all of them.
+// Measures in rounds of a few calls of each method, so that other load on the machine affects all methods alike.
 void measure(Collective& member, GlooGroup* gloo, const std::vector<std::int64_t>& sizes) {
   constexpr int kRounds = 10;
   for (const auto bytes : sizes) {
@@ -120,7 +120,7 @@ int run(int members, const std::vector<std::int64_t>& sizes) {
   const auto member = backends::make_direct_collective(value_or_throw(own->meet(addresses, kForming)));
   const auto gloo = make_gloo_group(rank, members, folder.path());
   measure(*member, gloo.get(), sizes);
-  if (rank != 0) std::_Exit(0);  // what rank 0 has, it removes
+  if (rank != 0) std::_Exit(0);  // rank 0 removes the folder
   while (::wait(nullptr) > 0) {
   }
   return 0;

@@ -48,7 +48,7 @@ class TcpGroup final : public GlooGroup {
     gloo::allreduce(options);
   }
 
-  // In place, and made once for each place: that is not part of what it takes.
+  // Works in place. The algorithm object is made once for each buffer, so that its setup is not measured.
   void halve_and_double(const Floats& x, Floats& y) {
     if (!halving_ || place_ != y.data() || count_ != y.size()) {
       halving_ = std::make_unique<gloo::AllreduceHalvingDoubling<float>>(context_, std::vector<float*>{y.data()},

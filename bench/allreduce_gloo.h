@@ -1,4 +1,4 @@
-// The same all-reduce by Gloo over its own TCP, beside ours in burn-bench-allreduce.
+// All-reduce by Gloo over its own TCP transport, for comparison with ours in burn-bench-allreduce.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace burn::bench {
 class GlooGroup {
  public:
   virtual ~GlooGroup() = default;
-  // A method in which Gloo sums: its name, and what performs it once, from x to y.
+  // One of Gloo's algorithms: its name, and a function that runs it once, from x to y.
   struct Method {
     std::string name;
     std::function<void(const std::vector<float>& x, std::vector<float>& y)> perform;
@@ -19,8 +19,8 @@ class GlooGroup {
   virtual std::vector<Method> methods() = 0;
 };
 
-// Null: this program was built without Gloo. `folder`: an empty one in which the members find each other. Throws what
-// Gloo throws.
+// Returns null if this program was built without Gloo. `folder`: an empty folder through which the members find each
+// other. Throws the exceptions of Gloo.
 std::unique_ptr<GlooGroup> make_gloo_group(int rank, int size, const std::string& folder);
 
 }  // namespace burn::bench

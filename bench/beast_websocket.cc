@@ -31,8 +31,8 @@ using Socket = asio::basic_stream_socket<asio::generic::stream_protocol, IoConte
 using Stream = websocket::stream<Socket, /*deflateSupported=*/false>;
 
 constexpr std::size_t kHeadBytes = 64, kMinInPlaceBytes = std::size_t{32} << 10;  // as in ws_inbox.h
-constexpr std::size_t kReadBuffer = 1536;                                         // of Beast's stream
-constexpr std::size_t kMaskedAtOnce = std::size_t{64} << 10;  // 16 to 256 KiB cost the same; Beast starts with 4
+constexpr std::size_t kReadBuffer = 1536;                                         // buffer of Beast's stream
+constexpr std::size_t kMaskedAtOnce = std::size_t{64} << 10;  // 16 to 256 KiB cost the same; Beast's default is 4 KiB
 
 Socket adopt(IoContext& loop, UniqueFd fd) {
   tune_stream(fd.get());
@@ -111,7 +111,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   bool is_closing_ = false, is_finished_ = false;
 
   std::array<std::byte, kReadBuffer> head_;
-  std::shared_ptr<std::byte[]> whole_;  // the message, or what comes before its space
+  std::shared_ptr<std::byte[]> whole_;  // the message, or its part before `space_`
   proto::ReceiveSpace space_;
   std::size_t filled_ = 0, size_ = 0;  // of the message
   proto::EncodedFrame sending_;
@@ -210,12 +210,12 @@ void Connection::pump() {
   const std::array<asio::const_buffer, 2> parts = {
       asio::buffer(sending_.header), asio::const_buffer{sending_.payload.data(), sending_.payload.size()}};
   stream_.async_write(parts, [self = shared_from_this()](ErrorCode error, std::size_t) {
-    if (!error) self->pump();  // else reading finds out why
+    if (!error) self->pump();  // on an error, the pending read reports the reason
   });
 }
 
 void Connection::broken(ErrorCode error) {
-  if (is_closing_ && error == asio::error::operation_aborted) return;  // the close says when it is over
+  if (is_closing_ && error == asio::error::operation_aborted) return;  // the close handler finishes
   finish(is_closing_ || error == websocket::error::closed ? ok_status() : unavailable(error.message()));
 }
 
@@ -224,7 +224,7 @@ void Connection::finish(Status why) {
   queue_.discard();
   ErrorCode ignored;
   stream_.next_layer().close(ignored);
-  stream_.set_option({websocket::stream_base::none(), websocket::stream_base::none(), false});  // ends its timer, too
+  stream_.set_option({websocket::stream_base::none(), websocket::stream_base::none(), false});  // stops its timer, too
   lease_.reset();
   tell_opener(why);
   gate_.closed(std::move(why));

@@ -1,4 +1,4 @@
-// The harness of burn-bench: a benchmark takes samples, the harness prints their median as one line of JSON.
+// The harness of burn-bench: a benchmark returns samples, and the harness prints their median as one line of JSON.
 #pragma once
 
 #include <chrono>
@@ -11,22 +11,22 @@
 
 namespace burn::bench {
 
-// The mean over all calls that were measured, warming up left out.
+// The mean over all measured calls, without warm-up.
 struct CpuPerCall {
   double calls = 0;
   CpuSeconds cpu = {};
-  double nodes = 0;  // that were recorded on the device
+  double nodes = 0;  // nodes recorded on the device
 };
 
-// What a benchmark needs to know and how long it may take.
+// The settings of a benchmark.
 struct Context {
   Device device;
-  double seconds = 1.0;                   // of measuring, after warming up
-  bool gpu = false;                       // sizes that fill a GPU
-  pid_t server = 0;                       // of the device, where its processor time is wanted
-  int inner = 0;                          // calls of a sample, where a benchmark takes several; 0: as many as it says
-  std::vector<std::string> devices = {};  // of what takes several
-  CpuPerCall* cpu = nullptr;              // set by what is measured with repeat(): null, or the last measurement
+  double seconds = 1.0;                   // measuring time, after warm-up
+  bool gpu = false;                       // use sizes that fill a GPU
+  pid_t server = 0;                       // process that serves the device, if its processor time is to be measured
+  int inner = 0;                          // calls per sample of a benchmark with several; 0: the benchmark's default
+  std::vector<std::string> devices = {};  // for benchmarks on several devices
+  CpuPerCall* cpu = nullptr;              // if not null, repeat() stores its last measurement here
 };
 
 struct Benchmark {
@@ -35,19 +35,19 @@ struct Benchmark {
   std::string better;  // "lower" or "higher"
   // The samples, in `unit`.
   std::function<std::vector<double>(const Context&)> run;
-  bool gpu_only = false;    // hopeless elsewhere: left out unless it is named
-  bool of_several = false;  // it takes Context::devices, and is left out without them
+  bool gpu_only = false;    // far too slow on a CPU: skipped unless it is named
+  bool of_several = false;  // uses Context::devices, and is skipped without them
 };
 
 // Repeats `body` for `context.seconds` (at least 5 times, after 3 to warm up) and returns the seconds of each call.
 std::vector<double> repeat(const Context& context, const std::function<void()>& body);
 
-// The same as one sample per `inner` calls, each sample being the seconds of one of them: for what is shorter than a
-// clock can tell, or overlaps with its neighbours. `settle` ends a sample (a sync), whose time is shared by its calls.
+// The same with one sample per `inner` calls, which is the time per call: for calls that are too short to time, or that
+// overlap with their neighbours. `settle` ends a sample (a sync); its time is included.
 std::vector<double> repeat_batched(const Context& context, int inner, const std::function<void()>& body,
                                    const std::function<void()>& settle);
 
-// Seconds into a rate: amount per second, in units of 10^9 (GB/s) or 10^12 (TFLOP/s).
+// Converts seconds into a rate: amount per second, in units of 10^9 (GB/s) or 10^12 (TFLOP/s).
 std::vector<double> giga_per_second(std::vector<double> seconds, double amount);
 std::vector<double> tera_per_second(std::vector<double> seconds, double amount);
 std::vector<double> microseconds(std::vector<double> seconds);

@@ -1,4 +1,4 @@
-// One training step of that model, with AdamW.
+// One training step of the model in chargpt.h, with AdamW.
 #include "bench/chargpt.h"
 
 #include "bench/bench.h"

@@ -43,7 +43,7 @@ struct CharGpt {
   }
 };
 
-// Characters, and those that follow them.
+// The inputs, and for each the character that follows it.
 inline std::pair<TensorData, TensorData> chargpt_data() {
   std::vector<std::int64_t> text(kBatch * kContext), next(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {

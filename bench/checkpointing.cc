@@ -1,5 +1,5 @@
-// burn-bench-checkpointing: what gradient checkpointing saves and costs: the most bytes that a device holds in a
-// training step, and the time of one, with and without it. A JSON object a line.
+// burn-bench-checkpointing: the benefit and cost of gradient checkpointing: peak device memory and time of a training
+// step, with and without it. Prints one JSON object per line.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -35,11 +35,11 @@ struct DeepMlp {
 };
 
 struct Figures {
-  double milliseconds = 0;     // of a step, the median
-  double start = 0, peak = 0;  // MiB: parameters, optimizer and batch; the most within a step
+  double milliseconds = 0;     // median time of a step
+  double start = 0, peak = 0;  // MiB: parameters, optimizer and batch; the peak within a step
 };
 
-// A step of a model of its own on a device of its own.
+// Makes a training step with a new model on the given device.
 using MakeStep = std::function<std::function<void()>(const Device&)>;
 
 Figures measure(const std::string& kind, const MakeStep& make, GradientCheckpointingStrategy strategy, int steps) {

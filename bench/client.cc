@@ -1,12 +1,12 @@
-// What the client costs by itself: recording, replaying, and feeding batches.
+// The client's own cost: recording, replaying, and feeding batches.
 #include "bench/models.h"
 #include "client/record/device_state.h"
 
 namespace burn::bench {
 namespace {
 
-// Microseconds for each node that `step` records, the program known and sent with each call. The device computes
-// nothing and is in this process, so this is the client alone, whatever device is measured otherwise.
+// Microseconds per node that `step` records. The program is already known to the device and is sent with each call. The
+// device is a null device in this process, so only the client is measured, whatever device is benchmarked otherwise.
 template <typename Step>
 std::vector<double> recording(const Context& c, const Device& device, Step&& step) {
   const auto nodes = [&] { return device.state()->stats().nodes_recorded; };
@@ -31,7 +31,7 @@ std::vector<double> record_op(const Context& c) {
   });
 }
 
-// Layers of a perceptron forward and backward: products, broadcast biases, activations, and their gradients.
+// Layers of a perceptron, forward and backward: matmuls, broadcast biases, activations, and their gradients.
 std::vector<double> record_op_nn(const Context& c) {
   constexpr int kLayers = 50;
   const Device device = Device::new_session("null").autodiff();
@@ -68,7 +68,7 @@ std::vector<double> captured_step(const Context& c, std::int64_t batch) {
       [&] { ad.sync(); }));
 }
 
-// What the client spends on one step of the perceptron, of which the device executes nothing: recorded, or replayed.
+// The client's time for one step of the perceptron, on a null device: recorded or replayed.
 std::vector<double> client_step(const Context& c, bool is_captured) {
   const Device ad = Device::new_session("null").autodiff();
   auto net = Mlp::init(ad);
@@ -86,8 +86,8 @@ std::vector<double> client_step(const Context& c, bool is_captured) {
       [] {}));
 }
 
-// The steps of steps.cc fed by a loader, whose worker makes the batch and uploads it while earlier steps run. Every
-// batch is made anew out of its items.
+// The steps of steps.cc fed by a loader, whose worker builds and uploads the batch while earlier steps run. Every batch
+// is built from its items each time.
 template <typename Net>
 std::vector<double> loader_step(const Context& c, std::size_t batch, std::size_t workers) {
   struct Batch {

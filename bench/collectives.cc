@@ -1,5 +1,5 @@
-// All-reduce between the GPUs of this process, or between two sessions where there is none: one session for each, and
-// no router.
+// All-reduce between the GPUs of this process, or between two CPU sessions if there is no GPU; one session per member,
+// without a router.
 #include <cstdio>
 #include <future>
 
@@ -12,7 +12,7 @@
 namespace burn::bench {
 namespace {
 
-constexpr int kEach = 8;  // all-reduces of a run, one after the other
+constexpr int kEach = 8;  // all-reduces per run, one after the other
 
 std::shared_ptr<const ir::Program> all_reduces(std::int64_t count) {
   ir::ProgramBuilder builder;
@@ -29,7 +29,7 @@ void check(const Status& status) {
   if (!status.ok()) throw Error(status);
 }
 
-// Sessions that are one group.
+// Sessions that form one group.
 class Group {
  public:
   explicit Group(bool gpu) {
@@ -46,7 +46,7 @@ class Group {
   }
 
   std::size_t size() const { return sessions_.size(); }
-  // Defines the program as number 1, with zeros for its input.
+  // Defines the program with id 1, and writes zeros as its input.
   void begin(std::int64_t count) {
     const ir::TensorType type{ir::DType::f32, {count}};
     const auto zeros = SharedBytes::own(std::vector<std::byte>(type.num_bytes()));
@@ -94,7 +94,7 @@ class Group {
   proto::TensorId last_ = 0;
 };
 
-// GB/s of the links: what each member sends at least, 2 (N - 1) / N times the tensor, by the time.
+// GB/s per member: the minimum that each member must send, 2 (N - 1) / N times the tensor, divided by the time.
 std::vector<double> all_reduce(const Context& c, std::int64_t bytes) {
   Group group(c.gpu);
   group.begin(bytes / 4);

@@ -1,5 +1,5 @@
-// Processor time of a benchmark's calls, in this process and in the process that serves it: unlike the time on the
-// clock, hardly disturbed by others on the same machine.
+// Processor time of a benchmark's calls, in this process and in the server process: unlike elapsed time, it is hardly
+// affected by other processes on the machine.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,8 @@ struct CpuSeconds {
   double own = 0, server = 0;
 };
 
-// Since the processes began. `server` may be 0: none, or this process. Errors (thrown): there is no such process.
+// Processor time since the processes started. `server` may be 0: no other process. Errors (thrown): there is no such
+// process.
 CpuSeconds cpu_seconds(pid_t server);
 
 }  // namespace burn::bench

@@ -1,6 +1,6 @@
-// Training steps of an embedding of 1,000,000 x 32 of which a batch uses a few rows, with sparse gradients and with
-// dense ones; what the rows alone cost: a step of a table that has as many rows as the batch; and what it takes to look
-// rows up and write them back. A sample is the mean over ten steps.
+// Training steps of an embedding of 1,000,000 x 32 of which a batch uses a few rows, with sparse and with dense
+// gradients; for comparison a step of a table that has only as many rows as the batch; and the time to look rows up and
+// write them back. A sample is the mean over ten steps.
 #include "bench/bench.h"
 #include "burn/burn.h"
 
@@ -14,7 +14,7 @@ struct Words {
   BURN_MODULE(Words, table)
 };
 
-// Rows all over a table of `count`, some of them twice.
+// Row numbers spread over a table of `count` rows, some of them twice.
 TensorData indices(std::int64_t batch, std::int64_t count) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(batch));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i / 8 * 8 + i % 7) * 7919 % count;

@@ -1,4 +1,4 @@
-// What it costs to watch a training: the step that publishes, the file that is read back, the memory of the dashboards.
+// The cost of observing a training: publishing events, reading the event file back, and the memory of the dashboards.
 #include <filesystem>
 #include <fstream>
 
@@ -18,7 +18,7 @@ namespace events = train::events;
 namespace dashboard = train::dashboard;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int32_t kMetrics = 20;  // a point of each every 2 ms are 10,000 points a second
+constexpr std::int32_t kMetrics = 20;  // one point of each per 2 ms: 10,000 points per second
 constexpr std::chrono::milliseconds kStep{2};
 
 struct Folder {
@@ -42,15 +42,15 @@ events::MetricPoint point_of(std::int32_t metric, std::int64_t step) {
   return events::MetricPoint::of(metric, train::Split::train, step, 1 / (1 + 1e-3 * static_cast<double>(step % 5000)));
 }
 
-// The processor time that this thread has used.
+// Processor time used by this thread, in seconds.
 double thread_seconds() {
   timespec used{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
-// Percent of a step of 2 ms that the training thread spends on publishing 20 points and the progress, waiting for locks
-// included, while the event file is written and the browser's dashboard is open.
+// The percentage of a 2 ms step that the training thread spends on publishing 20 points and the progress, including
+// waiting for locks, while the event file is written and the web dashboard is open.
 std::vector<double> publishing(const Context& c) {
   const Folder folder;
   dashboard::WebOptions web;
@@ -67,13 +67,13 @@ std::vector<double> publishing(const Context& c) {
     const auto published = Clock::now();
     samples.push_back(100 * std::chrono::duration<double>(published - begin).count() /
                       std::chrono::duration<double>(kStep).count());
-    while (Clock::now() < begin + kStep) {  // the step itself, which keeps its processor
+    while (Clock::now() < begin + kStep) {  // simulates the step's computation by spinning
     }
   }
   return samples;
 }
 
-// The same points one after the other, without a pause: processor time of one of them.
+// Publishes the same points without pauses: processor time per point.
 std::vector<double> publishing_time(const Context& c) {
   const Folder folder;
   events::EventStream stream{{std::make_shared<events::EventFileSink>(folder.path / "events")}};
@@ -89,7 +89,7 @@ std::vector<double> publishing_time(const Context& c) {
   return microseconds(std::move(samples));
 }
 
-// From an event file of a million points to what the page is sent of it.
+// Milliseconds to read an event file of a million points and build the data that is sent to the page.
 std::vector<double> reading(const Context&) {
   constexpr std::int64_t kPoints = 1'000'000;
   const Folder folder;
@@ -124,8 +124,8 @@ double resident_mib() {
   return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-// What 100 million points of twenty metrics add to the memory of the process, in the state of both dashboards and in
-// what a page has of it.
+// The process memory that 100 million points of twenty metrics add, in the state of both dashboards and in the page's
+// cursor.
 std::vector<double> memory(const Context&) {
   constexpr std::int64_t kPoints = 100'000'000;
   const double before = resident_mib();

@@ -1,5 +1,5 @@
-// Several devices at one training: a router's workers as one device, and devices without a router. What is more than
-// one figure goes to stderr, a line that begins with "facts:".
+// Training on several devices: a router's workers as one device, and devices without a router. Additional figures are
+// printed to stderr, on a line that begins with "facts:".
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -18,7 +18,7 @@
 namespace burn::bench {
 namespace {
 
-// Of a router, what it says of its workers; of another device none.
+// The stats of a router's workers; empty for another device.
 std::vector<proto::MemberStats> members_of(const std::string& url) {
   if (url.find("://") == std::string::npos) return {};
   const auto session = proto::open_session(url + "/status");
@@ -29,8 +29,8 @@ std::vector<proto::MemberStats> members_of(const std::string& url) {
   return stats.ok() ? stats->members : std::vector<proto::MemberStats>{};
 }
 
-// Bytes that this machine has sent to itself so far: all that passes between client, router and workers on it. 0: the
-// system does not say.
+// Bytes sent over the loopback interface so far: all traffic between client, router and workers on this machine. 0 if
+// the system does not provide it.
 double loopback_bytes() {
   std::ifstream file("/proc/net/dev");
   std::string name;
@@ -49,7 +49,7 @@ void settle() {
 
 // --- GPT-2 on a router's workers -------------------------------------------------------------------------------------
 
-// As gpt2_step with 16 pieces for each worker: tokens of all of them a second.
+// Like gpt2_step, with 16 pieces for each worker: tokens per second over all workers.
 std::vector<double> routed_step(const Context& c, bool is_split) {
   const auto workers = std::max<std::size_t>(members_of(c.device.url()).size(), 1);
   const auto pieces = kPieces * static_cast<std::int64_t>(workers);
@@ -88,7 +88,7 @@ std::vector<double> routed_step(const Context& c, bool is_split) {
 
 // --- GPT-2 on devices without a router -------------------------------------------------------------------------------
 
-// A step of train::ddp, recorded anew each time as the learner does, with 16 pieces for each device.
+// A step of train::ddp, recorded each time as the learner does, with 16 pieces for each device.
 std::vector<double> ddp_step(const Context& c) {
   if (c.devices.size() < 2) throw Error(invalid_argument("gpt2_ddp wants two --devices or more"));
   std::vector<Device> devices;
@@ -136,8 +136,9 @@ struct Wide {
   BURN_MODULE(Wide, up, down)
 };
 
-// Two layers of 512 MiB each, the first by its columns and the second by its rows on the workers: its steps on a batch
-// that all have, of gradients and parameters alone. Of one worker that has memory for half of it, RESOURCE_EXHAUSTED.
+// Two layers of 512 MiB each, split over the workers by columns (the first) and by rows (the second). Times steps of
+// SGD, whose only state is parameters and gradients, on a batch that every worker has as a whole. Fails with
+// RESOURCE_EXHAUSTED on one worker that has memory for half of it.
 std::vector<double> placed_step(const Context& c) {
   constexpr std::int64_t kRows = 512, kModel = 4096, kInner = 32768;
   const Device ad = c.device.autodiff();
@@ -164,7 +165,7 @@ std::vector<double> placed_step(const Context& c) {
 
 // --- moving a tensor -------------------------------------------------------------------------------------------------
 
-// So many bytes from the first of --devices to the second.
+// Copies `bytes_of_x` bytes from the first of --devices to the second.
 std::vector<double> move(const Context& c, std::int64_t bytes_of_x) {
   if (c.devices.size() < 2) throw Error(invalid_argument("a tensor moves between two --devices"));
   const Device from{c.devices[0]}, to{c.devices[1]};

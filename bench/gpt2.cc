@@ -6,7 +6,7 @@
 namespace burn::bench {
 namespace {
 
-// A step of training with f32 weights and loss: 16 pieces of 1,024 tokens, which are on the device.
+// A training step with f32 weights and loss: 16 pieces of 1,024 tokens, which are already on the device.
 std::vector<double> gpt2_step(const Context& c) {
   auto samples = with_gpt2_step(c.device, kPieces, false, [&](const auto& step) {
     return repeat_batched(
@@ -16,8 +16,8 @@ std::vector<double> gpt2_step(const Context& c) {
   return samples;
 }
 
-// A token of a text that is being written, batch 1, weights and cache in bf16: the mean over 256, of which the first
-// finds 16 tokens in the cache. Every token's program has shapes of its own.
+// Time per generated token, batch 1, weights and cache in bf16: the mean over 256 tokens, starting with 16 tokens in
+// the cache. The program of every token has different shapes.
 std::vector<double> gpt2_generate(const Context& c) {
   constexpr int kTokens = 256;
   c.device.seed(1);

@@ -1,5 +1,5 @@
-// GPT-2's smallest model as people train it: 12 layers of 768 with 12 heads, a vocabulary of 50,304, products in bf16,
-// weights and loss in f32. The model is that of examples/gpt2.
+// GPT-2's smallest model as it is usually trained: 12 layers of 768 with 12 heads, a vocabulary of 50,304, products in
+// bf16, weights and loss in f32. The model is that of examples/gpt2.
 #pragma once
 
 #include <utility>
@@ -11,9 +11,9 @@
 namespace burn::bench {
 
 inline constexpr gpt2::Gpt2Config kGpt2{};
-inline constexpr std::int64_t kPieces = 16;  // of 1,024 tokens, in a batch of one device
+inline constexpr std::int64_t kPieces = 16;  // pieces of 1,024 tokens in a batch of one device
 
-// Tokens that say nothing: the table's rows are as far apart as those of a text.
+// Meaningless tokens, whose rows in the embedding table are as far apart as those of a text.
 inline TensorData gpt2_tokens(std::int64_t rows, std::int64_t length) {
   std::vector<std::int64_t> data(static_cast<std::size_t>(rows * length));
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::int64_t>(i * i % 50021) % kGpt2.vocabulary;
@@ -22,14 +22,14 @@ inline TensorData gpt2_tokens(std::int64_t rows, std::int64_t length) {
 
 inline optim::AdamWConfig gpt2_optimizer() { return {.epsilon = 1e-8, .weight_decay = 0.1}; }
 
-// The loss of the next tokens, of `text` [pieces, length + 1].
+// The loss of predicting the next tokens of `text` [pieces, length + 1].
 inline Tensor<1> gpt2_loss(const gpt2::Gpt2& model, const Tensor<2, Int>& text) {
   const Autocast scope{DType::bf16};
   const auto length = text.dim(1) - 1;
   return model.loss(text.narrow(1, 0, length), text.narrow(1, 1, length));
 }
 
-// Gives `body` a captured step of training, a function that returns the loss, on `pieces` of text that are on the
+// Calls `body` with a captured training step: a function that returns the loss, on `pieces` of text that are on the
 // device, marked as a batch. `is_split`: Optimizer::split_state().
 template <typename Body>
 auto with_gpt2_step(const Device& device, std::int64_t pieces, bool is_split, const Body& body) {

@@ -1,5 +1,5 @@
-// What programs cost the host, on both ends: models so narrow that computing them costs nothing, with as many nodes as
-// real ones.
+// The host's cost per program, at both ends: models so narrow that their computation takes no time, with as many nodes
+// as real ones.
 #include <optional>
 
 #include "bench/bench.h"
@@ -8,9 +8,9 @@
 namespace burn::bench {
 namespace {
 
-// A token of GPT-2's twelve layers at a width of 8: every token's program has shapes of its own, and so many programs
-// pass before one comes again that no cache still has it. With cpu_us, what recording, sending, reading and planning
-// take.
+// Time per token of GPT-2's twelve layers at a width of 8. The program of every token has different shapes, and so many
+// programs pass before one is repeated that no cache still has it. With cpu_us, the time for recording, sending,
+// reading and planning.
 std::vector<double> generate_host(const Context& c) {
   constexpr gpt2::Gpt2Config kNarrow{.vocabulary = 64, .context = 1024, .model = 8, .heads = 2, .layers = 12};
   constexpr int kTokens = 64, kLength = 512;

@@ -1,6 +1,6 @@
-// When every kernel and every copy ran on a GPU, by CUPTI, the profiler's library of the CUDA toolkit. The CUDA driver
-// loads this library into a process that has CUDA_INJECTION64_PATH=.../libburn_kernel_times.so set. When the process
-// ends, the file BURN_KERNEL_TIMES.PID has a line for each: device, stream, begin and end in ns, name.
+// Records when every kernel and every copy ran on a GPU, with CUPTI, the profiling library of the CUDA toolkit. The
+// CUDA driver loads this library into a process that has CUDA_INJECTION64_PATH=.../libburn_kernel_times.so set. When
+// the process ends, the file BURN_KERNEL_TIMES.PID has one line for each: device, stream, begin and end in ns, name.
 // bench/kernel_times.py reads it.
 #include <cstdint>
 #include <cstdio>
@@ -20,10 +20,10 @@ constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 struct Entry {
   std::uint64_t begin, end;
   std::uint32_t device, stream;
-  const char* name;  // CUPTI's, which stays
+  const char* name;  // owned by CUPTI, never freed
 };
 
-// Of libcupti.so, which is loaded when it is wanted: the library is built where there is none.
+// Functions of libcupti.so, which is loaded on demand, so that this library can be built without it.
 struct Cupti {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&cuptiActivityEnable) enable = nullptr;
@@ -46,7 +46,7 @@ struct Cupti {
   }
 };
 
-// Never destroyed: CUPTI's thread may give buffers back until the process has ended.
+// Never destroyed: CUPTI's thread may return buffers until the process has ended.
 struct Recorder {
   Cupti cupti;
   std::mutex mutex;
@@ -61,7 +61,7 @@ Recorder& recorder() {
 void give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
   *size = *buffer ? kBufferBytes : 0;
-  *max_records = 0;  // as many as it holds
+  *max_records = 0;  // as many as fit in the buffer
 }
 
 void add(const CUpti_Activity* record) {
@@ -118,7 +118,7 @@ void write_all() {
 
 }  // namespace
 
-// The name and the type are the CUDA driver's.
+// The CUDA driver prescribes the name and the type.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   auto& all = recorder();
   bool ok = all.cupti.load() && all.cupti.register_callbacks(give_buffer, take_buffer) == CUPTI_SUCCESS;

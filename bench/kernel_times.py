@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a GPU did in a step, from the files of bench/kernel_times.cc: kernels, collectives, both at once, nothing.
+"""Shows how a GPU spent a step, from the files of bench/kernel_times.cc: kernels, collectives, both at once, or idle.
 
 usage: bench/kernel_times.py [--top N] FILE...
 
-A step is the time between two runs of the kernel that runs least often, but at least ten times. The first half of what
-a file has is left out: compilation, choices by timing, memory that grows.
+A step is the time between two runs of the kernel that runs least often, but at least ten times. The first half of a
+file is ignored: it has compilation, autotuning and growing memory.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import re
 
 
 def read(path):
-    """Lines as (begin, end, name) of ns, by begin; of the second half of the time."""
+    """Lines as (begin, end, name), in ns, sorted by begin; only those of the second half of the time."""
     rows = []
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -31,7 +31,7 @@ def is_collective(name):
 
 
 def union(rows):
-    """Intervals that do not overlap, which cover the rows."""
+    """The union of the rows as disjoint intervals."""
     merged = []
     for begin, end, *_ in rows:
         if merged and begin <= merged[-1][1]:
@@ -46,7 +46,7 @@ def length(intervals):
 
 
 def common(a, b):
-    """The time that intervals of a and of b have in common."""
+    """The total overlap of the intervals in a with those in b."""
     total = i = k = 0
     while i < len(a) and k < len(b):
         total += max(0, min(a[i][1], b[k][1]) - max(a[i][0], b[k][0]))

@@ -8,7 +8,7 @@
 namespace burn::bench {
 namespace {
 
-// Of the square matrices that rows and columns are combined of.
+// The side length of the square matrices in benchmarks of reductions and row operations.
 std::int64_t side(const Context& c) { return c.gpu ? 8192 : 1024; }
 double elements(const Context& c) { return static_cast<double>(side(c)) * static_cast<double>(side(c)); }
 std::int64_t long_vector(const Context& c) { return std::int64_t{1} << (c.gpu ? 26 : 22); }
@@ -20,10 +20,11 @@ Tensor<2> matrix(const Device& device, std::int64_t rows, std::int64_t columns, 
   return x;
 }
 
-// Calls of a sample for what takes a GPU some 100 us: fewer, and the sync at its end is a good part of it.
+// Calls per sample for operations that take a GPU about 100 us: with fewer, the sync at the end of the sample would be
+// a large part of the time.
 int calls(const Context& c, int on_cpu) { return c.gpu ? 32 : on_cpu; }
 
-// Repeats `step`, whose result is computed and thrown away: a device-side value is held until the next replaces it.
+// Repeats `step` and discards its result: each result is held until the next one replaces it, so that it is computed.
 template <typename Step>
 std::vector<double> time_kernel(const Context& c, int inner, Step&& step) {
   auto held = step();
@@ -43,7 +44,7 @@ std::vector<double> copy(const Context& c) {
   auto x = Tensor<1>::zeros({bytes / 4}, c.device);
   x = x + 0;
   c.device.sync();
-  // A device copy as the API can say it: the same numbers in new memory.
+  // The API has no device copy; negation also reads and writes every number once.
   return giga_per_second(time_kernel(c, 4, [&] { return x.neg(); }), 2.0 * static_cast<double>(bytes));
 }
 
@@ -86,7 +87,7 @@ std::vector<double> sum_dim0(const Context& c) {
   return giga_per_second(time_kernel(c, 32, [&] { return x.sum_dim(0); }), 4 * elements(c));
 }
 
-// Of everything, in i64: bytes that are read.
+// A sum over all elements, in i64: GB/s of bytes read.
 std::vector<double> sum_of_integers(const Context& c, DType dtype) {
   constexpr std::int64_t kCount = std::int64_t{1} << 28;
   const auto x = Tensor<1, Int>::full({kCount}, 100, {c.device, dtype});
@@ -140,7 +141,7 @@ std::vector<double> conv2d_bwd(const Context& c) {
   return tera_per_second(time_kernel(c, 1, step), 2 * ConvData::kFlops);
 }
 
-// Twice as high and wide, and a warp of the image: bytes that are read and written once.
+// Upscaling by two, and a warp of the image: bytes that are read and written once.
 std::vector<double> interpolate(const Context& c) {
   const auto x = Tensor<4>::random({8, 64, 128, 128}, Distribution::normal(0, 1), c.device);
   return giga_per_second(time_kernel(c, 2,
@@ -156,7 +157,7 @@ std::vector<double> grid_sample(const Context& c) {
   return giga_per_second(time_kernel(c, 2, [&] { return x.grid_sample_2d(grid); }), 4.0 * 2 * 8 * 32 * 128 * 128);
 }
 
-// GPT-2's: 12 heads of 64, split from rows, causal.
+// The attention of GPT-2: 12 heads of 64, split from rows, causal.
 struct AttentionData {
   explicit AttentionData(const Device& device) {
     device.seed(1);
@@ -171,7 +172,7 @@ struct AttentionData {
   }
   static constexpr std::int64_t kBatch = 16, kLength = 1024, kHeads = 12, kDim = 64;
   static constexpr double kScale = 0.125;
-  static constexpr double kFlops = 4.0 * kBatch * kHeads * kLength * kLength * kDim / 2;  // half is hidden
+  static constexpr double kFlops = 4.0 * kBatch * kHeads * kLength * kLength * kDim / 2;  // the mask hides half
   Tensor<4> q, k, v, g;
 };
 
@@ -191,7 +192,8 @@ std::vector<double> attention_bwd(const Context& c) {
   return tera_per_second(time_kernel(c, 4, step), 2.5 * AttentionData::kFlops);
 }
 
-// A chain of a thousand adds on 32x32, nothing read between: what one op costs from the call to the worker.
+// A chain of a thousand additions of 32x32 matrices, with no read in between: the time per op from the call to the
+// worker.
 std::vector<double> op_dispatch(const Context& c) {
   constexpr int kChain = 1000;
   const auto x = matrix(c.device, 32, 32);

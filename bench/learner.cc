@@ -1,12 +1,12 @@
-// The learner beside a loop by hand: the same model, batches, clipping and averages; the learner also measures four
-// metrics, serves a dashboard that a client watches, and writes a checkpoint every ten seconds.
+// Compares the learner with a hand-written loop: the same model, batches, clipping and averages; the learner also
+// measures four metrics, serves a dashboard that a client watches, and writes a checkpoint every ten seconds.
 //
-// A sample of the rows in microseconds is the mean over ten steps, or over a hundred on a GPU, as in steps.cc.
+// Benchmarks in microseconds: a sample is the mean over ten steps, or over a hundred on a GPU, as in steps.cc.
 //
-// The rows _ratio and _p99 are one number each, the learner's over the loop's: the median of such samples, and the 99th
-// percentile of single steps. Both take turns of half a second in one process, so that whatever else the machine does
-// is in both, and each sample ends with the device at rest: a client that runs ahead sends steps in bursts, whose
-// distances are no times of steps.
+// Benchmarks _ratio and _p99 return one number each, the learner's time over the loop's: of the median of such samples,
+// and of the 99th percentile of single steps. The two alternate every half second in one process, so that other load on
+// the machine affects both, and each sample ends with a sync: a client that runs ahead sends steps in bursts, whose
+// intervals are not the times of steps.
 #include <algorithm>
 #include <condition_variable>
 #include <filesystem>
@@ -33,7 +33,7 @@ struct Batch {
   Tensor<1, Int> targets;  // [batch]
 };
 
-// Each batch is the same, and is uploaded anew.
+// All batches are equal, but each is uploaded separately.
 template <typename Net>
 data::DataLoader<Batch> loader_of(const Device& device, std::int64_t batch, std::size_t batches) {
   const auto numbers = std::make_shared<const std::pair<TensorData, TensorData>>(batch_data<Net>(batch));
@@ -55,7 +55,7 @@ struct Trained {
   }
 };
 
-// After each step of either.
+// Called after each step of the learner or of the loop.
 using AfterStep = std::function<void()>;
 
 struct CallsAfterSteps : train::Callback {
@@ -65,7 +65,7 @@ struct CallsAfterSteps : train::Callback {
   void step(train::Run&) override { after(); }
 };
 
-// Watches the dashboard that a message of the training names, as a browser does, from then on.
+// Connects to the dashboard whose address a message of the training announces, and watches it as a browser does.
 class DashboardClient : public train::events::EventSink {
  public:
   void event(const train::events::Event& event) override {
@@ -87,7 +87,7 @@ class DashboardClient : public train::events::EventSink {
       for (ssize_t got = 0; (got = ::read(socket_.get(), piece, sizeof(piece))) > 0;) bytes_ += got;
     }};
   }
-  // When the dashboard is closed. Errors: none was watched.
+  // Waits until the dashboard is closed. Errors (thrown): there was no dashboard.
   void finish() {
     if (thread_.joinable()) thread_.join();
     if (bytes_ == 0) throw std::runtime_error("learner: nothing came from the dashboard");
@@ -102,7 +102,7 @@ class DashboardClient : public train::events::EventSink {
 enum class Extras { none, averages_and_clipping };
 
 constexpr std::int64_t kBatch = 64;
-constexpr std::size_t kEpoch = 200'000;  // batches: longer than ten seconds, after which checkpoints are written
+constexpr std::size_t kEpoch = 200'000;  // batches; takes more than ten seconds, the interval of checkpoints
 constexpr double kClip = 1;
 constexpr optim::Ema kEma{.decay = 0.999};
 
@@ -161,7 +161,7 @@ void run_loop(const Context& c, double seconds, Extras extras, const AfterStep& 
 
 using Side = void (*)(const Context&, double seconds, Extras, const AfterStep&);
 
-// When each step of one of them was sent.
+// The times at which each step of one side was sent.
 template <typename Net>
 std::vector<Clock::time_point> times_of(const Context& c, Side side, Extras extras) {
   std::vector<Clock::time_point> times;
@@ -169,7 +169,7 @@ std::vector<Clock::time_point> times_of(const Context& c, Side side, Extras extr
   return times;
 }
 
-// After a second, in which plans are made: the mean of each so many steps, in microseconds.
+// The means over each `steps` steps, in microseconds, without the first second, in which plans are made.
 std::vector<double> means(const std::vector<Clock::time_point>& times, std::size_t steps) {
   std::vector<double> samples;
   const auto begin = std::ranges::lower_bound(times, times.front() + std::chrono::seconds{1});
@@ -181,10 +181,10 @@ std::vector<double> means(const std::vector<Clock::time_point>& times, std::size
   return samples;
 }
 
-// Two threads of which one goes on at a time, for half a second.
+// Makes two threads run alternately, for half a second each.
 class AlternatingThreads {
  public:
-  // Called by a thread whose turn is over: returns when it is its turn again, or the other one has ended.
+  // Called by a thread whose turn is over; returns when it has its next turn, or the other thread has ended.
   void pass(int self) {
     std::unique_lock lock{mutex_};
     turn_ = 1 - self;
@@ -203,7 +203,7 @@ class AlternatingThreads {
     turn_ = 1 - self;
     changed_.notify_all();
   }
-  // Calls end() when it goes.
+  // Calls end() on destruction.
   struct Ended {
     AlternatingThreads& turns;
     int self;
@@ -219,11 +219,11 @@ class AlternatingThreads {
   std::condition_variable changed_;
   int turn_ = 0;
   bool has_ended_ = false;
-  Clock::time_point begin_;  // of the turn; used by the thread whose turn it is
+  Clock::time_point begin_;  // start of the turn; used by the thread whose turn it is
 };
 
-// Microseconds of a step of each, as means over `steps` with a sync at the end. Of each turn the first sample is left
-// out, and so is each one's first second, in which plans are made.
+// Microseconds per step of each side, as means over `steps` steps with a sync at the end. Excludes the first sample of
+// each turn, and the first second of each side, in which plans are made.
 template <typename Net>
 std::array<std::vector<double>, 2> take_turns(const Context& c, std::size_t steps, Extras extras) {
   AlternatingThreads turns;
@@ -233,7 +233,7 @@ std::array<std::vector<double>, 2> take_turns(const Context& c, std::size_t step
     turns.begin(self);
     const AlternatingThreads::Ended ended{turns, self};
     const auto keep_from = Clock::now() + std::chrono::seconds{2};
-    auto last = keep_from;  // of the sample before
+    auto last = keep_from;  // end of the previous sample
     bool is_first = true;
     std::size_t count = 0;
     side(c, seconds, extras, [&] {
@@ -254,7 +254,7 @@ std::array<std::vector<double>, 2> take_turns(const Context& c, std::size_t step
   return samples;
 }
 
-// The learner's quantile over the loop's.
+// The quantile of the learner's times divided by that of the loop's.
 template <typename Net>
 std::vector<double> ratio(const Context& c, std::size_t steps, Extras extras, double quantile) {
   auto samples = take_turns<Net>(c, steps, extras);

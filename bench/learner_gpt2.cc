@@ -37,13 +37,13 @@ double memory_mib(const std::string& name) {
   throw std::runtime_error("learner_gpt2: /proc/self/status has no " + name);
 }
 
-// Notes when each checkpoint was written, and by how much this process grew meanwhile.
+// Records when each checkpoint was written, and by how much this process grew meanwhile.
 class TimedCheckpointer : public train::FileCheckpointer {
  public:
   using FileCheckpointer::FileCheckpointer;
 
   void save(const std::string& name, const train::Checkpoint& checkpoint) override {
-    std::ofstream("/proc/self/clear_refs") << 5;  // VmHWM begins anew
+    std::ofstream("/proc/self/clear_refs") << 5;  // resets VmHWM
     const double before = memory_mib("VmRSS");
     const auto begin = Clock::now();
     FileCheckpointer::save(name, checkpoint);
@@ -106,7 +106,7 @@ Run run(const Context& c) {
   ad.seed(1);
   const gpt2::Gpt2Config config = c.gpu ? kGpt2 : gpt2::Gpt2Config{8192, 32, 384, 6, 3};
   const std::int64_t pieces = c.gpu ? kPieces : 1;
-  const auto numbers = [&] {  // of tokens that say nothing
+  const auto numbers = [&] {  // meaningless tokens
     std::vector<std::int64_t> tokens(static_cast<std::size_t>(pieces * (config.context + 1)));
     for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<std::int64_t>(i * i % 8191);
     return std::make_shared<const TensorData>(std::move(tokens),
@@ -132,7 +132,7 @@ Run run(const Context& c) {
   return {times->steps, noting->writes(), noting->growths()};
 }
 
-// The longest step that took place while a checkpoint was written, over the median of the steps in between.
+// The longest step during the writing of a checkpoint, divided by the median of the other steps.
 std::vector<double> longest_step(const Context& c) {
   const auto [steps, writes, growths] = run(c);
   const auto is_within = [](const Span& step, const Span& write) {
@@ -154,7 +154,7 @@ std::vector<double> longest_step(const Context& c) {
   return {longest / undisturbed[undisturbed.size() / 2]};
 }
 
-// By how much this process grows at most while a checkpoint is written: what it has of it at a time.
+// The largest growth of this process while a checkpoint is written: the part of it that is held in memory at a time.
 std::vector<double> staging(const Context& c) {
   const auto growths = run(c).growths;
   if (growths.empty()) throw std::runtime_error("gpt2_checkpoint_staging: too little time for a checkpoint");

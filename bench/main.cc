@@ -1,5 +1,5 @@
-// burn-bench: measures a device and prints one JSON object a line. Names are stable: docs/performance.md and
-// bench/results/ have figures by them.
+// burn-bench: measures a device and prints one JSON object per line. Names of benchmarks are stable:
+// docs/performance.md and bench/results/ refer to them.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>

@@ -1,6 +1,6 @@
-// What our outbox puts on the wire, with random masks instead of masks of zeros, as RFC 6455 asks of clients: for the
-// benchmark that links this file in the place of net/transport/ws_outbox.cc, to see what masks cost (ADR 026). One
-// connection a process.
+// The frames of our outbox with random masks, as RFC 6455 requires of clients, instead of masks of zeros: for the
+// benchmark that links this file instead of net/transport/ws_outbox.cc, to measure the cost of masking (ADR 026).
+// Supports one connection per process.
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaskedAtOnce = std::size_t{128} << 10;
 std::vector<std::byte> masked(kMaskedAtOnce);
-std::minstd_rand keys;  // what a key costs is nothing beside the bytes
+std::minstd_rand keys;  // the cost of a key is negligible next to that of the bytes
 
 }  // namespace
 

@@ -54,7 +54,7 @@ std::pair<TensorData, TensorData> batch_data(std::int64_t batch) {
   return {TensorData(std::move(pixels), {batch, Net::kFeatures}), TensorData(std::move(labels), {batch})};
 }
 
-// Forward, backward, update; the loss.
+// Runs forward, backward and update; returns the loss.
 template <typename Net>
 Tensor<1> train_step(Net& net, optim::Optimizer<Net>& optim, Scalar lr, const Tensor<2>& images,
                      const Tensor<1, Int>& targets) {

@@ -1,5 +1,5 @@
-// The yardstick of matmul_f32_1024: the same product by the libraries beneath, called directly. Once on the threads
-// that they bring along, and once on ours, each thread with a band of rows.
+// The baseline for matmul_f32_1024: the same product by calling the underlying libraries directly, once on their own
+// threads and once on ours, each thread with a band of rows.
 #include <cblas.h>
 #include <dnnl.h>
 #include <omp.h>
@@ -24,7 +24,7 @@ struct Operands {
   }
 };
 
-// Rows [begin, end) of the product.
+// Computes rows [begin, end) of the product.
 using Product = void (*)(Operands& x, std::int64_t begin, std::int64_t end);
 
 void by_openblas(Operands& x, std::int64_t begin, std::int64_t end) {

@@ -1,4 +1,4 @@
-// The yardstick of transport.cc: the same bytes and round trips over plain sockets between two processes.
+// The baseline for transport.cc: the same bytes and round trips over plain sockets between two processes.
 #include <array>
 #include <cstring>
 #include <stdexcept>
@@ -88,7 +88,7 @@ class Peer {
   int fd_ = -1;
 };
 
-// Children of a process with threads: they allocate nothing.
+// Run in a forked child of a process with threads, so they must not allocate.
 void swallow(int fd) {  // takes kBulk, answers with a byte
   static std::array<char, kPiece> piece;
   for (;;) {
@@ -118,7 +118,7 @@ std::vector<double> bulk(const Context& c, int family) {
                          static_cast<double>(kBulk));
 }
 
-// What shared memory is held against: as many bytes from one warm block to another.
+// The baseline for shared memory: copies the same number of bytes between two blocks that are in use already.
 std::vector<double> copy(const Context& c) {
   const std::vector<char> from(kBulk, 1);
   std::vector<char> to(kBulk);

@@ -1,4 +1,4 @@
-// Training steps of recurrent layers, and what a sequence of a length that was not there before costs.
+// Training steps of recurrent layers, and the extra cost of a new sequence length.
 #include <chrono>
 
 #include "bench/bench.h"
@@ -40,8 +40,8 @@ std::vector<double> lstm_step(const Context& c) {
   return seconds;
 }
 
-// Of sequences of some 128 steps that are small enough to compute in no time: a step of a length that was not there
-// before, less one of that same length after it.
+// For sequences of some 128 steps, so small that computing takes no time: the time of a step with a new length, minus
+// that of a second step with the same length.
 std::vector<double> lstm_new_length(const Context& c) {
   const Device ad = c.device.autodiff();
   ad.seed(1);

@@ -1,5 +1,5 @@
-// What a router spends on a program it has not seen, and on each run. No worker takes part: what is to be sent is
-// counted and dropped.
+// The router's cost of a new program, and of each run. There are no workers: the calls to be sent are counted and
+// dropped.
 #include <stdexcept>
 
 #include "base/error.h"
@@ -14,8 +14,8 @@ constexpr int kMembers = 4;
 constexpr int kLayers = 64;
 constexpr std::int64_t kBatch = 64, kWidth = 32;
 
-// A batch through layers of product, bias and relu, and the sum of what comes out: inputs are the batch, then a weight
-// and a bias of each layer.
+// A batch through layers of matmul, bias and relu, and the sum of the output. Inputs: the batch, then a weight and a
+// bias for each layer.
 std::shared_ptr<const ir::Program> layers_program() {
   using ir::PointwiseFn;
   ir::ProgramBuilder builder;
@@ -37,7 +37,7 @@ proto::HostTensor zeros(const ir::TensorType& type) {
   return {type, SharedBytes::own(std::vector<std::byte>(type.num_bytes()))};
 }
 
-// A wide session that has what the program takes, the batch split.
+// A wide session with the program's inputs, the batch split.
 struct Session {
   router::SessionCore core{{.mesh = {.data = kMembers}}};
   router::Outbox out;
@@ -69,13 +69,13 @@ struct Session {
   }
 };
 
-// Per node of a program that is rewritten for the members.
+// The time per node to rewrite a program for the members.
 std::vector<double> rewriting(const Context& c) {
   keep_freed_blocks();  // as burn-router does
   Session session;
   const auto nodes = static_cast<double>(session.program->nodes.size());
   auto seconds = repeat(c, [&] {
-    session.define();  // anew: it is not known how it lies
+    session.define();  // defined again, so that it has no variants
     session.step();
   });
   for (auto& s : seconds) s /= nodes;

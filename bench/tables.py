@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Results of burn-bench as files, and as the tables of docs/performance.md. scripts/bench calls it.
+"""Stores results of burn-bench in files, and prints them as the tables of docs/performance.md. Called by scripts/bench.
 
 bench/results/HOST.json holds the machine in words and its tables by name. A table has the date, the version (a commit), the
 commands, the peer (which PyTorch, where there is one), a note, the columns that were measured and one row per benchmark: its
@@ -25,7 +25,7 @@ MARKED = re.compile(r"(<!-- table (\S+) (\S+)((?: \w+)*) -->\n).*?(<!-- end -->\
 
 
 def number(value):
-    """Three or four digits, without an exponent: 0.164, 61.5, 527,250."""
+    """Formats a number with three or four digits and no exponent: 0.164, 61.5, 527,250."""
     if value is None:
         return ""
     if abs(value) >= 1000:
@@ -71,7 +71,7 @@ def load(host):
 
 
 def document(text):
-    """The document with every table as the files of results have it."""
+    """The document with every table replaced by that of the result files."""
     def table(found):
         host, name, picked = found[2], found[3], found[4].split()
         results = load(host)
@@ -93,7 +93,7 @@ def dumped(value, depth=0):
 
 
 def save(host, name, command, lines):
-    """Puts the medians of `lines` (series, tab, a line of burn-bench) into a table of a host; other tables stay."""
+    """Stores the medians of `lines` (series, tab, a line of burn-bench) in a table of a host; other tables stay."""
     rows, columns = {}, []
     for line in lines:
         series, _, text = line.rstrip("\n").partition("\t")

@@ -1,5 +1,4 @@
-// Ops that users call by name and that are kernels of their own: sorting, scans, moves by index, factorisations,
-// transforms.
+// Ops that have their own kernels: sorting, scans, gather and scatter, factorisations, transforms.
 #include "bench/models.h"
 
 namespace burn::bench {
@@ -7,8 +6,8 @@ namespace {
 
 constexpr std::int64_t kRows = 256, kColumns = 4096;
 
-// Milliseconds of one call, the operands being there. A result that no handle holds when the program is sent is not
-// computed.
+// Milliseconds per call; the operands are on the device already. The result is held in a handle, because a result
+// without one when the program is sent is not computed.
 template <typename Body>
 std::vector<double> milliseconds(const Context& c, const Body& body) {
   decltype(body()) result;

@@ -1,4 +1,4 @@
-// What crossing to the device costs: a round trip, and tensors in bulk.
+// The cost of communication with the device: round trips and bulk transfers.
 #include <cstdint>
 #include <future>
 #include <random>
@@ -28,8 +28,8 @@ std::vector<double> upload(const Context& c) {
                          kBulk);
 }
 
-// Steps that take a batch of 16 MiB each and multiply it, which takes a GPU about as long as the batch takes to come
-// there: how well copies hide behind what is computed.
+// Steps that each upload a batch of 16 MiB and multiply it, which takes a GPU about as long as the upload: measures how
+// well uploads overlap with computation.
 std::vector<double> upload_overlap(const Context& c) {
   const std::int64_t rows = c.gpu ? 4096 : 512, columns = 1024, results = c.gpu ? 8192 : 256;
   const TensorData batch(std::vector<float>(static_cast<std::size_t>(rows * columns), 1.0f), {rows, columns});
@@ -51,7 +51,7 @@ std::vector<double> download(const Context& c) {
   return giga_per_second(repeat(c, [&] { (void)x.to_data(); }), kBulk);
 }
 
-// A chain of kChain ops that no peer has seen: which ones is read off the bits of a counter's hash.
+// A chain of kChain ops that no peer has seen before: the bits of a counter's hash select the ops.
 constexpr int kChain = 256, kPrograms = 16;
 
 Tensor<1> new_chain(Tensor<1> x, const Tensor<1>& y, std::uint64_t serial) {
@@ -82,7 +82,7 @@ Tensor<1> new_chain(Tensor<1> x, const Tensor<1>& y, std::uint64_t serial) {
   return x;
 }
 
-// Programs that are recorded, hashed, sent, read, compiled, run and read back once, several under way at a time.
+// Each program is recorded, hashed, sent, parsed, compiled, run and read back once; several are in flight at a time.
 std::vector<double> op_stream_uncached(const Context& c) {
   const auto x = Tensor<1>::ones({8}, c.device), y = Tensor<1>::full({8}, 0.5, c.device);
   c.device.sync();

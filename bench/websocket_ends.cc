@@ -1,8 +1,8 @@
-// Both ends of a WebSocket channel, without sessions above it: frames in bulk either way, round trips and bursts, and
-// what they cost either process. Linked with our framing, and with others in its place (scripts/bench-websocket, ADR
-// 026).
+// Measures both ends of a WebSocket channel, without sessions: bulk frames in both directions, round trips and bursts,
+// and their processor time in both processes. Linked with our framing, and with alternatives to it
+// (scripts/bench-websocket, ADR 026).
 //
-// usage: burn-bench-websocket [ROUNDS]   (it starts itself as its server: serve)
+// usage: burn-bench-websocket [ROUNDS]   (starts itself as its server: serve)
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -31,7 +31,7 @@ constexpr int kPings = 4000, kBursts = 200, kBurst = 100;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Of this process so far, in all threads, user and kernel.
+// Processor time of this process so far, over all threads, user and kernel.
 double cpu_seconds() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
@@ -53,7 +53,7 @@ double number_in(const SharedBytes& frame) {
   return value;
 }
 
-// A handler that takes payloads where they stay, as sessions do, and counts them.
+// A handler that receives payloads in their final memory, as sessions do, and counts them.
 struct End : proto::ChannelHandler {
   proto::ReceiveSpace receive_space(std::span<const std::byte> head, std::uint64_t size) override {
     if (std::memcmp(head.data(), "put", 3) != 0 || size > proto::kMaxFrameBytes) return {};
@@ -184,7 +184,7 @@ class Bench {
     row("ping_64b_p99", "us", us[us.size() * 99 / 100]);
   }
 
-  // Many small frames at once, each of them answered.
+  // Sends bursts of small frames, each of which is answered.
   void bursts() {
     const auto payload = SharedBytes::own(std::vector<std::uint8_t>(200));
     const double here = cpu_seconds(), there = server_cpu();

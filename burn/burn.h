@@ -1,8 +1,7 @@
-// Everything a program needs: #include <burn/burn.h>, using namespace burn::prelude (burn/prelude.h says what it
-// brings).
+// Everything a program needs: #include <burn/burn.h>, using namespace burn::prelude (burn/prelude.h lists its names).
 //
-// A server in a program, and a backend of its own, have headers of their own: <burn/server/server.h>,
-// <burn/backends/backend.h>.
+// Two things have headers of their own: running a server inside a program (<burn/server/server.h>) and writing a
+// backend (<burn/backends/backend.h>).
 #pragma once
 
 #include "autodiff/checkpointing.h"

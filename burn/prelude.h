@@ -1,9 +1,9 @@
 // The names that nearly every program needs, for `using namespace burn::prelude;`.
 //
-// Types, the layers, optimizers, data, schedules and metrics, and s() for ranges: no other function, and no namespace
-// that a program is likely to have, so that train(), test() or client of its own stay its own. All else is written out:
-// burn::linalg::solve, burn::train::SupervisedTraining, burn::capture. Part of <burn/burn.h>, which
-// includes it.
+// Contains types, the namespaces of layers, optimizers, data, schedules and metrics, and s() for ranges. It has no
+// other function and no namespace that a program is likely to define itself, so a program's own train(), test() or
+// client do not collide. Everything else is written with its namespace: burn::linalg::solve,
+// burn::train::SupervisedTraining, burn::capture. Included by <burn/burn.h>.
 #pragma once
 
 #include "base/error.h"

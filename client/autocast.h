@@ -3,14 +3,15 @@
 //   const Autocast scope{DType::bf16};
 //   const auto loss = nn::CrossEntropyLoss{}(net.forward(x), targets);   // products in bf16, the loss in f32
 //
-// * Products (matmul, linear, convolution, attention) cast what they are given, biases too, and give that dtype. The
+// * Products (matmul, linear, convolution, attention) cast their operands, biases included, and return that dtype. The
 //   casts are part of the graph: the gradient of an f32 weight is f32.
-// * Normalisations, softmax, losses, sums, means and variances compute in f32 as ever, and give f32.
-// * All else follows its operands; two floats of different dtypes meet in the wider one (f16 and bf16: in f32).
-// * f64 and whole numbers are left alone.
+// * Normalisations, softmax, losses, sums, means and variances compute in f32, as outside of a scope, and return f32.
+// * All other functions compute in the dtype of their operands; two floats of different dtypes are cast to the wider
+//   one (f16 and bf16: to f32).
+// * f64 and whole numbers are never cast.
 //
-// Gradients compute in the dtypes of what they are gradients of, and optimizers in those of their parameters: scopes
-// say nothing to either. Nor does a scope say anything to other threads. docs/mixed-precision.md has the whole.
+// A gradient computes in the dtype of the value that it belongs to, and an optimizer in the dtypes of its parameters:
+// scopes affect neither. A scope does not affect other threads. Details: docs/mixed-precision.md.
 #pragma once
 
 #include <initializer_list>
@@ -22,18 +23,18 @@
 
 namespace burn {
 
-// From here to the end of the block, on this thread. Scopes nest: the innermost one counts. Ended by the thread that
-// began it, in the opposite order.
+// Active from its construction to the end of the block, on this thread. Scopes nest: the innermost one counts.
+// Requires: destroyed by the thread that constructed it, in reverse order of construction.
 class Autocast {
  public:
-  // bf16 or f16: what products compute in. f32: nothing is cast, as outside of any scope. Errors (thrown): another
-  // dtype.
+  // `dtype`: bf16 or f16, in which products compute; f32: nothing is cast, as outside of any scope. Errors (thrown):
+  // another dtype.
   [[nodiscard]] explicit Autocast(ir::DType dtype, Loc where = Loc::current());
   ~Autocast();
   Autocast(const Autocast&) = delete;
   Autocast& operator=(const Autocast&) = delete;
 
-  // What products compute in on this thread; nothing where nothing is cast.
+  // The dtype that products compute in on this thread; std::nullopt if nothing is cast.
   static std::optional<ir::DType> dtype();
 
  private:
@@ -42,11 +43,12 @@ class Autocast {
 
 namespace client {
 
-// What the operands of a product are to be cast to, if they are: none is f64 or no float. Null pointers are passed
-// over.
+// The dtype to which a product casts its operands; std::nullopt outside of a scope, or if an operand is f64 or not a
+// float. Null pointers are skipped.
 std::optional<ir::DType> product_dtype(std::initializer_list<const Value*> operands);
 
-// The dtype in which floats of different dtypes meet within a scope; nothing outside of one, or for equal ones.
+// The dtype to which floats of different dtypes are cast within a scope; std::nullopt outside of one, or for equal
+// dtypes.
 std::optional<ir::DType> wider_dtype(ir::DType a, ir::DType b);
 inline std::optional<ir::DType> common_dtype(ir::DType a, ir::DType b) {
   return a == b ? std::nullopt : wider_dtype(a, b);

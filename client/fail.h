@@ -1,4 +1,4 @@
-// Throwing what a tensor function finds wrong, always with the call site.
+// Errors of tensor functions, which name the call site.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace burn::client {
 
-// " (at model.cc:41)"; nothing where no line is known.
+// " (at model.cc:41)"; empty if no line is known.
 inline std::string at_site(const ir::CallSite& site) {
   return site.file != nullptr ? " (at " + ir::to_string(site) + ")" : std::string{};
 }
 
-// "reduce: dim 3 is ..." as the user knows it: "sum_dim: dim 3 is ...".
+// Replaces the op's name at the start of a message by the name of the function that the user called: "reduce: dim 3 is
+// ..." -> "sum_dim: dim 3 is ...".
 inline std::string as_called(std::string message, const ir::CallSite& site) {
   if (site.op == nullptr) return message;
   const auto name = message.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789");
@@ -21,7 +22,7 @@ inline std::string as_called(std::string message, const ir::CallSite& site) {
   return message.replace(0, name, site.op);
 }
 
-// The same site, called by this name unless it has one: for functions made of others.
+// The site with `op` as the name of the called function, unless it has one already. For functions that call others.
 inline ir::CallSite as(ir::CallSite site, const char* op) {
   if (site.op == nullptr) site.op = op;
   return site;

@@ -1,4 +1,4 @@
-// A number as a user writes it: 2, 0.5f, true. It takes the dtype of the tensor it meets.
+// A number as a user writes it: 2, 0.5f, true. It takes the dtype of the other operand, a tensor.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ concept Arithmetic = std::is_arithmetic_v<T>;
 
 class Scalar {
  public:
-  __extension__ using Whole = __int128;  // holds what any integer dtype does, and sums and differences of it
+  __extension__ using Whole = __int128;  // holds all numbers of the integer dtypes, and their sums and differences
 
   template <Arithmetic T>
   Scalar(T value) {  // NOLINT: implicit on purpose
@@ -29,8 +29,8 @@ class Scalar {
     }
   }
 
-  // The same number as an argument of a captured step (client/capture/capture.h): `source` names which one. 0: a plain
-  // number.
+  // The same number as an argument of a captured step (client/capture/capture.h), identified by `source`. 0: not an
+  // argument.
   Scalar with_source(std::uint64_t source) const {
     Scalar argument = *this;
     argument.source_ = source;
@@ -50,7 +50,7 @@ class Scalar {
     }
     return static_cast<double>(bits_);
   }
-  // Toward zero; NaN is 0, and what is beyond every integer dtype is beyond them here as well.
+  // Rounded toward zero. NaN gives 0; numbers outside the range of every integer dtype give one that is also outside.
   Whole as_whole() const {
     constexpr Whole kBeyond = Whole{1} << 65;
     if (kind_ == Kind::signed_integer) return static_cast<std::int64_t>(bits_);
@@ -62,8 +62,8 @@ class Scalar {
     return static_cast<Whole>(value);
   }
 
-  // The 64 bits that stand for this number in a program or its bindings: a double's for a floating dtype, an integer's
-  // otherwise, the nearest that the dtype has.
+  // The 64 bits that encode this number in a program or its bindings: those of a double for a floating dtype, else
+  // those of an integer, the nearest one in the dtype's range.
   std::int64_t bits(ir::DType dtype) const;
 
  private:

@@ -5,8 +5,8 @@
 
 namespace burn::client {
 
-// From here to the end of the block, on this thread, formulas record `site`. A site without a file changes nothing: the
-// scope around it holds.
+// From its construction to the end of the block, formulas of this thread record `site`. A site without a file changes
+// nothing: the site of the enclosing scope remains.
 //
 //   const SiteScope scope{site};
 //   return x * sigmoid(x) + 0.5;
@@ -26,7 +26,7 @@ class SiteScope {
   const ir::CallSite outer_;
 };
 
-// The site of the innermost scope of this thread; one without a file where there is none.
+// The site of this thread's innermost scope; a site without a file if there is no scope.
 inline const ir::CallSite& current_site() { return SiteScope::current(); }
 
 }  // namespace burn::client

@@ -1,4 +1,4 @@
-// How a thread of the user's waits for an answer: it spins for a while, then sleeps.
+// How a thread of the user waits for an answer: it spins for a short time, then sleeps.
 #pragma once
 
 #include <chrono>
@@ -7,13 +7,13 @@
 
 namespace burn::client {
 
-// A small answer comes sooner than a sleeping thread wakes.
+// A small answer arrives sooner than a sleeping thread wakes.
 inline constexpr std::chrono::microseconds kSpinTime{200};
-// Where a GPU of this process computes and cores are to spare: until sleeping would cost less than a hundredth.
+// If a GPU of this process computes and there are spare cores: so long that the cost of waking is below a hundredth.
 inline constexpr std::chrono::microseconds kSpinTimeWithGpu{5000};
 
-// Polls for so long, and returns sooner if the answer is there; other threads that want this core get it in between.
-// Not for deferred futures.
+// Polls until the answer is ready, at most for `spin_time`; yields the core to other threads between polls. Not for
+// deferred futures.
 template <typename T>
 void spin_until_ready(const std::future<T>& answer, std::chrono::microseconds spin_time) {
   const auto deadline = std::chrono::steady_clock::now() + spin_time;

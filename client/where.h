@@ -1,4 +1,4 @@
-// Where the user called: every tensor function takes it as a defaulted last argument, for errors that name the line.
+// The user's call site: every tensor function takes it as a defaulted last argument, so that errors name the line.
 #pragma once
 
 #include <source_location>
@@ -10,23 +10,23 @@ namespace burn {
 
 using Loc = std::source_location;
 
-// The IR's form of it; the names live as long as the process.
+// Converts it to the IR's form; the file name lives as long as the process.
 inline ir::CallSite at(const Loc& where) { return {where.file_name(), where.line()}; }
-// With the name of what the user called, a literal: errors name it in place of the op that it is made of.
+// The same with the name of the function that the user called, a literal: errors name it in place of the op.
 inline ir::CallSite at(const Loc& where, const char* called) { return {where.file_name(), where.line(), called}; }
 
 namespace detail {
-// Whether `Other` is a tensor that cannot stand where a T is asked for: one of another rank or kind.
+// Whether `Other` is a tensor type that cannot be passed as a T: one of another rank or kind.
 template <typename T, typename Other>
 constexpr bool kIsUnfit = false;
 }  // namespace detail
 
-// An operand of an operator together with where it stands: operators take no defaulted arguments, but converting one
-// does.
+// An operand of an operator with its call site: operators have no defaulted arguments, but a converting constructor
+// has.
 template <typename T>
 struct Located {
   Located(const T& operand, Loc location = Loc::current()) : value(operand), where(location) {}  // NOLINT: implicit
-  // Does not compile, and says why: see Tensor::unfit.
+  // Does not compile, with a message that says why: see Tensor::unfit.
   template <typename Other>
     requires detail::kIsUnfit<T, Other>
   Located(const Other& operand, Loc location = Loc::current())  // NOLINT: implicit

@@ -12,13 +12,13 @@ namespace {
 Status unauthenticated(std::string message) { return {StatusCode::unauthenticated, std::move(message)}; }
 Status permission_denied(std::string message) { return {StatusCode::permission_denied, std::move(message)}; }
 
-// By which a token may be spoken of.
+// A short name for a token that may be written to logs: the first four bytes of its digest.
 std::string short_digest(const std::string& token) {
   const auto digest = digest_of_token(token);
   return fmt::format("token {:02x}{:02x}{:02x}{:02x}", digest[0], digest[1], digest[2], digest[3]);
 }
 
-// The most telling of a certificate's names.
+// The proof of identity of a client without a token: the first name of its certificate, or "none".
 std::string proof_of(const proto::PeerSecurity& security) {
   return security.names.empty() ? "none" : "certificate " + security.names.front();
 }
@@ -55,7 +55,7 @@ Status AdmissionControl::check_certificate(const proto::PeerSecurity& security) 
 
 Result<net::Identity> AdmissionControl::identify(const std::string& token, const proto::PeerSecurity& security) const {
   BURN_RETURN_IF_ERROR(check_certificate(security));
-  const bool is_of_file = tokens_.is_known(token);  // or there is no file
+  const bool is_of_file = tokens_.is_known(token);  // also true if there is no token file
   const auto found = tenants_.find(token, security);
   const auto* by = found.by_token ? found.by_token.get() : found.by_certificate.get();
   if (found.by_token && found.by_certificate && found.by_token != found.by_certificate) {

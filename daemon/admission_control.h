@@ -1,4 +1,5 @@
-// Which clients get a session: those that authenticate, as long as the limits on sessions leave room for one.
+// Admission control: decides which clients get a session. A client must authenticate, and the limits on sessions must
+// have room for one more.
 #pragma once
 
 #include <atomic>
@@ -16,11 +17,11 @@
 
 namespace burn::daemon {
 
-// By what clients prove which they are.
+// How clients have to prove their identity.
 struct Credentials {
-  std::string token_file = {};         // as Tokens has it
-  std::string tenant_file = {};        // as Tenants has it
-  bool requires_certificates = false;  // of clients over TLS
+  std::string token_file = {};         // see Tokens; empty: no token is required
+  std::string tenant_file = {};        // see Tenants; empty: there are no tenants
+  bool requires_certificates = false;  // clients that connect over TLS have to present one
 };
 
 Credentials credentials_of(const ServiceOptions& options);
@@ -31,37 +32,39 @@ class AdmissionControl {
   static constexpr net::PermitLimits kUnlimited{.all = std::numeric_limits<std::size_t>::max(),
                                                 .per_peer = std::numeric_limits<std::size_t>::max()};
 
-  // Nothing is known before reload(). `sessions`: at once, in all and of one peer.
+  // No token and no tenant is known before reload(). `sessions`: how many sessions may exist at a time, in total and
+  // for each peer.
   AdmissionControl(const Credentials& credentials, const net::PermitLimits& sessions);
   explicit AdmissionControl(const std::string& token_file = {}, const net::PermitLimits& sessions = kUnlimited)
       : AdmissionControl(Credentials{.token_file = token_file}, sessions) {}
 
-  // What reload() would say.
+  // The status that reload() would return; changes nothing.
   Status check() const;
-  // Reads the files again. Errors, after which all is as it was: Tokens::reload()'s, Tenants::reload()'s.
+  // Reads the files again. Errors, after which nothing has changed: those of Tokens::reload() and Tenants::reload().
   Status reload();
-  // Whether a client has to prove which it is, over any transport.
+  // True if clients need no proof of identity: neither tokens, nor tenants, nor client certificates are in use.
   bool is_open() const { return !tokens_.are_required() && !tenants_.are_used() && !requires_certificates_; }
 
-  // Which client it is, by its token or its certificate. Without tenants all are of the tenant "default". Errors:
-  // UNAUTHENTICATED; PERMISSION_DENIED for a tenant that is disabled, and where the two are of different tenants.
+  // Identifies a client by its token or certificate. Without tenants every client belongs to the tenant "default".
+  // Errors: UNAUTHENTICATED; PERMISSION_DENIED for a tenant that is disabled, and where token and certificate belong to
+  // different tenants.
   Result<net::Identity> identify(const std::string& token, const proto::PeerSecurity& security) const;
-  // The same of a client that has a token alone.
+  // The same for a client that has only a token.
   Status authenticate(const std::string& token) const { return identify(token, {}).status(); }
-  // A permit for a session of `peer` (as Channel::peer() names it), counted until its last copy is dropped; a session
-  // holds it until its memory is free.
-  // Errors: identify()'s; UNAVAILABLE after begin_drain(); RESOURCE_EXHAUSTED when a limit is reached or the process
-  // has no memory for a session.
+  // Returns a permit for a session of `peer` (as Channel::peer() names it). The session is counted until the last copy
+  // of the permit is dropped; a session holds its permit until its memory is free.
+  // Errors: those of identify(); UNAVAILABLE after begin_drain(); RESOURCE_EXHAUSTED when a limit is reached or the
+  // process has no memory for another session.
   Result<net::Permit> admit(const std::string& token, const std::string& peer) const;
   Result<net::Admission> admit(const std::string& token, const net::Caller& caller) const;
 
-  // New sessions are refused from now on, with UNAVAILABLE, as the server is to end.
+  // Refuses new sessions with UNAVAILABLE from now on, because the server is shutting down.
   void begin_drain() { is_draining_ = true; }
   bool is_draining() const { return is_draining_; }
 
   Tokens& tokens() { return tokens_; }
   const Tenants& tenants() const { return tenants_; }
-  // Permits that are held.
+  // The number of permits that are held.
   std::size_t sessions() const { return sessions_->taken(); }
 
  private:

@@ -33,7 +33,7 @@ std::string_view name_of(Kind kind) {
   return "";
 }
 
-// A line that begins with the time and what happened, without its end.
+// The start of a line, with the time and the event; the caller appends the rest and the end.
 std::string begin_line(std::string_view what) {
   using std::chrono::milliseconds;
   const auto now = std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
@@ -115,7 +115,7 @@ void AuditLog::add(std::string line) {
   line += "}\n";
   const std::lock_guard lock{mutex_};
   if (waiting_.size() >= kMaxWaiting || !thread_.joinable()) {
-    is_writable_ = false;
+    note(cannot_write(path_, fmt::format("{} lines wait to be written", waiting_.size())));
     ++lost_;
     return;
   }
@@ -123,17 +123,17 @@ void AuditLog::add(std::string line) {
   changed_.notify_all();
 }
 
-// A line is written whole or, as far as the file can be cut, not at all.
+// Writes a whole line. After a partial write the file is truncated to its previous length, if possible.
 Status AuditLog::write_line(int file, std::string_view line) {
   const auto count = ::write(file, line.data(), line.size());
   if (count == static_cast<ssize_t>(line.size())) return {};
   if (count < 0) return cannot_write(path_, std::generic_category().message(errno));
   const auto end = ::lseek(file, 0, SEEK_END);
-  if (end >= count) (void)::ftruncate(file, end - count);  // which may fail: then half a line stays
+  if (end >= count) (void)::ftruncate(file, end - count);  // on failure a partial line stays
   return cannot_write(path_, fmt::format("there was room for {} of {} bytes of a line", count, line.size()));
 }
 
-// A change is logged: until there is another, operators see how many lines are lost.
+// Logs only changes between success and failure; in between, operators see the count of lost lines.
 void AuditLog::note(const Status& written) {
   if (written.ok() == is_writable_.exchange(written.ok())) return;
   written.ok() ? log_info(fmt::format("the audit log {} can be written again", path_)) : log_warning(written.message());
@@ -148,7 +148,7 @@ void AuditLog::run() {
     lock.unlock();
     for (const auto& line : lines) {
       const auto written = write_line(file_.get(), line);
-      note(written);  // first: a lost line that is counted can be asked about
+      note(written);  // before counting: once a loss is counted, is_writable() must show it
       if (!written.ok()) ++lost_;
     }
     lock.lock();

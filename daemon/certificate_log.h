@@ -1,4 +1,4 @@
-// What the log says when a certificate is read again.
+// Logs that a certificate was read again.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace burn::daemon {
 
-// `read`: what reading it again said; `cause`: "changed", "signal 1".
+// `read`: the status of reading it; `cause`: why it was read, "changed" or "signal 1".
 void log_certificate(const net::tls::ServerTls& tls, const Status& read, std::string_view cause);
 
 }  // namespace burn::daemon

@@ -14,10 +14,10 @@
 #include "base/one_line.h"
 #include "base/settings.h"
 #include "daemon/inherited_sockets.h"
-#include "daemon/kept_config.h"
 #include "daemon/operator/wrapped_text.h"
 #include "daemon/operator_command.h"
 #include "daemon/option_source.h"
+#include "daemon/previous_config.h"
 #include "daemon/tenant_rules.h"
 #include "daemon/tls_options.h"
 #include "daemon/tokens.h"
@@ -27,7 +27,7 @@
 namespace burn::daemon {
 namespace {
 
-// Checks the text at once, so that an error has the form of all errors of command lines.
+// Checks the text at once, so that CLI11 reports the error in the same form as its own.
 void take(GivenOptions& given, const OptionInfo& row, std::vector<std::string> texts) {
   const auto flag = fmt::format("--{}", row.flag);
   OptionValues tried;
@@ -69,7 +69,7 @@ void add_all(CLI::App& app, const Program& program, GivenOptions& given) {
                          settings_help()));
 }
 
-// All sources, the weakest first.
+// Merges the sources of options; add() them in order of increasing precedence.
 class Sources {
  public:
   explicit Sources(Daemon daemon) : daemon_(daemon) {}
@@ -78,7 +78,7 @@ class Sources {
 
   const OptionValues& values() const { return values_; }
 
-  // As a file of options.
+  // The text of an equivalent file of options.
   std::string print() const {
     std::string text;
     for (const auto& row : options()) {
@@ -145,7 +145,7 @@ int end_with(const Program& program, const Status& status, std::string_view done
   return EXIT_FAILURE;
 }
 
-// What a command line has too much: the first flag that is none, else the first text.
+// The error for unexpected arguments: names the first unknown flag, or else the first argument.
 Status unexpected(const Program& program, const std::vector<std::string>& arguments) {
   const auto flag = std::ranges::find_if(arguments, [](const auto& each) { return each.starts_with("--"); });
   if (flag == arguments.end()) return invalid_argument(fmt::format("{} is no option", burn::quoted(arguments.front())));
@@ -155,14 +155,14 @@ Status unexpected(const Program& program, const std::vector<std::string>& argume
                                       nearest_option(program.daemon, name, true)));
 }
 
-// The file itself is not read: it may be the reason.
+// Does not read the file of options, because a bad file may be the reason for the rollback.
 int roll_back_file(const Program& program, const GivenOptions& flags, const char* const* environment) {
   const auto variables = read_option_environment(program.daemon, environment).given;
   const auto* file = find(flags, Option::config);
   if (!file) file = find(variables, Option::config);
   if (!file) return end_with(program, invalid_argument("--rollback needs --config"), {});
   const auto& config = file->texts.front();
-  const auto kept = roll_back(program.daemon, config, kept_configs(program.daemon, config, environment));
+  const auto kept = roll_back(program.daemon, config, previous_config_paths(program.daemon, config, environment));
   return end_with(program, kept.status(), fmt::format("{} is {} again", config, kept.ok() ? *kept : std::string{}));
 }
 
@@ -225,9 +225,9 @@ ReadOptions read_again(const Program& program, const OptionValues& values, int a
           .values = values,
           .read = [=] { return read_options_again(program, argc, argv); },
           .config = text.ok() ? config : std::string{},
-          .text = text.ok() ? *text : std::string{},
-          .seen = text.ok() ? *text : std::string{},
-          .kept = kept_config_path(config, environ)};
+          .active_text = text.ok() ? *text : std::string{},
+          .last_text = text.ok() ? *text : std::string{},
+          .previous_path = previous_config_path(config, environ)};
 }
 
 std::string help_text(const Program& program) {

@@ -1,5 +1,5 @@
-// The command line of a daemon: a flag for each option of daemon/options.def that it has, --help and --version. Options
-// come from a file and from the environment as well (daemon/option_source.h).
+// The command line of a daemon: --help, --version and a flag for each option in daemon/options.def that the daemon has.
+// Options can also come from a file and from the environment (daemon/option_source.h).
 #pragma once
 
 #include <optional>
@@ -21,22 +21,22 @@ struct Program {
 
 struct CommandLine {
   OptionValues values;
-  std::vector<std::string> warnings;  // for the log, a line each
-  // Set when the program is to end with it: after --help, --version, --print-config and --check-config, and after an
-  // error. What there was to print is printed.
+  std::vector<std::string> warnings;  // for the log, one line each
+  // Set when the program has to exit with this code: after --help, --version, --print-config and --check-config, and
+  // after an error. The output has been printed already.
   std::optional<int> exit_code;
 };
 
-// `environment`: "NAME=value" each, the last one null; null: this process's.
+// `environment`: strings "NAME=value", terminated by a null pointer; null: the environment of this process.
 CommandLine parse_command_line(const Program& program, int argc, const char* const* argv,
                                const char* const* environment = nullptr);
 
-// The values that the same command line has now: its file of options is read again. Errors: those that would have ended
-// the program at its start, in one sentence.
+// Evaluates the same command line again, reading the file of options again. Errors: those that would end the program at
+// its start, in one sentence.
 Result<OptionValues> read_options_again(const Program& program, int argc, const char* const* argv,
                                         const char* const* environment = nullptr);
 
-// For Process: the values that hold, and how to read them again where a file of options is named.
+// For Process: the current values, and, where a file of options is named, the function that reads them again.
 ReadOptions read_again(const Program& program, const OptionValues& values, int argc, const char* const* argv);
 
 // What --help prints: every option of the daemon with its default, and the environment variables (base/settings.def).

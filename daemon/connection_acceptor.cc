@@ -19,7 +19,7 @@ std::shared_ptr<proto::ChannelHandler> ConnectionAcceptor::accept_returning(std:
 }
 
 void ConnectionAcceptor::on_ended(const std::shared_ptr<net::Connection>& connection) {
-  ended_(connection);  // first: a connection is always counted here or by the reaper
+  ended_(connection);  // before erase(): a connection must always be counted here or by the reaper
   const std::lock_guard lock{mutex_};
   open_.erase(connection);
   changed_.notify_all();

@@ -1,4 +1,4 @@
-// Makes a net::Connection of each channel that a listener accepts, and keeps the connections that are open.
+// Creates a net::Connection for each channel that a listener accepts, and keeps track of the open connections.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,8 @@ using Connections = std::vector<std::shared_ptr<net::Connection>>;
 // Thread-safe. Must outlive the listeners that call it.
 class ConnectionAcceptor final : public net::Acceptor {
  public:
-  // `ended`: takes a connection over when nothing more comes on it, before it is dropped here; to be disposed of, on
-  // another thread. Called on a thread of a transport; must not block.
+  // `ended`: called with a connection that receives nothing more, before it is removed from here; the callee takes it
+  // over and must dispose of it on another thread. Called on a transport's thread; must not block.
   ConnectionAcceptor(std::shared_ptr<net::SessionHost> host, net::Connection::Ended ended)
       : host_(std::move(host)), ended_(std::move(ended)) {}
 
@@ -33,7 +33,7 @@ class ConnectionAcceptor final : public net::Acceptor {
 
   Connections open() const;
   std::size_t count() const;
-  // Waits until no connection is open. False when `timeout` is over before.
+  // Waits until no connection is open. Returns false if `timeout` passes first.
   bool wait_until_empty(std::chrono::milliseconds timeout);
 
  private:

@@ -1,5 +1,6 @@
-// The end of a service as its clients see it: clients that take notices are told, and given time; then no new work is
-// taken, what was sent is executed and answered, and each client is told why its connection ends.
+// Graceful shutdown of a service. First, clients that support notices are told when the end will be, and get time to
+// leave; then no new work is accepted, what was sent is executed and answered, and each client is told why its
+// connection ends.
 #pragma once
 
 #include <chrono>
@@ -14,16 +15,16 @@ class Drain {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `end`: when sessions are ended at the latest.
+  // `end`: the deadline at which sessions are ended.
   explicit Drain(Clock::time_point end) : end_(end) {}
 
-  // Tells clients that take notices when the end is, and waits until none of them has a session, or the end has come.
-  // Clients may come back meanwhile, over connections that `acceptor` accepts.
+  // Announces the end to clients that support notices, and waits until none of them has a session, or until the
+  // deadline. Meanwhile clients may reconnect, over connections that `acceptor` accepts.
   void wait_for_notified(const ConnectionAcceptor& acceptor, const net::Leases& leases) const;
-  // Has every connection take no further work, and waits until all that came is executed and its answers are sent.
-  // False when the end had come before that.
+  // Stops every connection from accepting more work, and waits until all received work is executed and its answers are
+  // sent. Returns false if the deadline passes first.
   bool wait_for_answers(const Connections& connections) const;
-  // Tells every client `why`, and closes.
+  // Tells every client the reason `why`, and closes the connections.
   static void close(const Connections& connections, const Status& why);
 
  private:

@@ -1,11 +1,11 @@
-// Variables of an environment that is given as a list, "NAME=value", as main() gets it.
+// Looks up variables in an environment given as a list of "NAME=value", as main() receives it.
 #pragma once
 
 #include <string_view>
 
 namespace burn::daemon {
 
-// The value of a variable; empty where there is none, or no environment. Lives as long as the list.
+// The value of a variable; empty if it is not set or `environment` is null. Valid as long as the list.
 inline std::string_view environment_value(std::string_view name, const char* const* environment) {
   for (; environment && *environment; ++environment) {
     const std::string_view each{*environment};

@@ -1,4 +1,5 @@
-// Ends connections whose client does not finish its handshake in time, so that they do not fill the limits.
+// Ends connections whose client does not finish its handshake in time, so that they do not use up the connection
+// limits.
 #pragma once
 
 #include <chrono>
@@ -12,12 +13,12 @@ class HandshakeTimer {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `limit`: from the connection to the end of its handshake.
+  // `limit`: the time from the start of the connection to the end of its handshake.
   explicit HandshakeTimer(std::chrono::seconds limit) : limit_(limit) {}
 
   std::chrono::seconds limit() const { return limit_; }
-  // Ends each connection that has been in its handshake for longer than the limit at time `now`, with
-  // DEADLINE_EXCEEDED. Must be called without a lock that connections take.
+  // Ends, with DEADLINE_EXCEEDED, each connection whose handshake has taken longer than the limit at time `now`. The
+  // caller must not hold a lock that connections take.
   void end_overdue(const Connections& open, Clock::time_point now) const;
 
  private:

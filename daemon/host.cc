@@ -49,14 +49,14 @@ void Host::log(net::Severity severity, std::string_view line) {
 }
 
 void Host::log_unauthenticated(std::string_view line) {
-  log_left_out();
+  log_suppressed();
   if (unauthenticated_.admit(LogThrottle::Clock::now())) log_info(line);
 }
 
-void Host::tick() { log_left_out(); }
+void Host::tick() { log_suppressed(); }
 
-void Host::log_left_out() {
-  const auto count = unauthenticated_.take_left_out(LogThrottle::Clock::now());
+void Host::log_suppressed() {
+  const auto count = unauthenticated_.take_suppressed(LogThrottle::Clock::now());
   if (count == 0) return;
   log_info(fmt::format("{} more connections were closed before their hello; {} lines in {} s are logged", count,
                        kMaxLines, kLinePeriod.count()));

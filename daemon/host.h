@@ -1,5 +1,5 @@
-// What every daemon does around the sessions of its clients: admission, leases and a log. A daemon derives from it and
-// adds its devices and the sessions on them.
+// The part of a session host that all daemons share: admission, leases and logging. A daemon derives from it and adds
+// its devices and the sessions on them.
 #pragma once
 
 #include <atomic>
@@ -26,25 +26,25 @@ namespace burn::daemon {
 // Thread-safe.
 class Host : public net::SessionHost {
  public:
-  // `lease`: how long sessions may outlive their connections, at most; 0: not at all. Without an admission control
-  // every client is admitted.
+  // `lease`: the longest time that sessions may outlive their connections; 0: not at all. The default admission control
+  // admits every client.
   explicit Host(std::chrono::seconds lease = std::chrono::seconds{0},
                 std::shared_ptr<AdmissionControl> admission = std::make_shared<AdmissionControl>());
 
   AdmissionControl& admission() const { return *admission_; }
   const SessionCounters& counters() const { return counters_; }
 
-  // Knows the device "status" besides those of devices() (daemon/status_session.h); whatever derives from this opens
-  // the session.
+  // Also accepts the device "status" besides those of devices() (daemon/status_session.h); the derived class opens that
+  // session.
   Result<std::string> device_of(const proto::Hello& hello) const override;
   Result<net::Identity> authenticate(const proto::Hello& hello, const net::Caller& caller) override;
-  // Errors: also PERMISSION_DENIED for a device that is not the tenant's.
+  // Errors: also PERMISSION_DENIED for a device that the tenant may not use.
   Result<net::Admission> admit(const proto::Hello& hello, const net::Caller& caller) override;
   bool is_draining() const override { return admission_->is_draining(); }
   std::vector<std::string> advertised() const override { return advertised_; }
-  // Before the service starts.
+  // Must be called before the service starts.
   void set_advertised(std::vector<std::string> urls) { advertised_ = std::move(urls); }
-  // Null: events are not kept. Before the service starts.
+  // Null: session events are not logged. Must be called before the service starts.
   void set_audit_log(std::shared_ptr<AuditLog> log, bool is_required) {
     audit_log_ = std::move(log);
     requires_audit_ = is_required;
@@ -53,25 +53,25 @@ class Host : public net::SessionHost {
   AuditLog* audit_log() const { return audit_log_.get(); }
   void audit(const net::SessionEvent& event) override;
   void log(net::Severity severity, std::string_view line) override;
-  // Writes at most kMaxLines lines in each kLinePeriod, and the number of the others when the period is over.
+  // Logs at most kMaxLines lines in each kLinePeriod, and after the period the number of suppressed lines.
   void log_unauthenticated(std::string_view line) override;
   void count_opened() override { counters_.count_opened(); }
   void count_closed(net::SessionEnd how) override { counters_.count_closed(how); }
   void count_refused(net::SessionEnd how, const Status& why) override { counters_.count_refused(how, why); }
 
-  // Called by the service about once a second while there are clients, from one thread.
+  // Called by the service about once a second while there are clients, always from the same thread.
   virtual void tick();
-  // Runs that were told to end and still compute. While there are any, the process must not destroy what they use: it
-  // ends without destructors.
+  // The number of runs that were told to stop and are still computing. While there are any, the process must not
+  // destroy what they use: it exits without running destructors.
   virtual std::uint64_t runs_left_behind() const { return 0; }
 
-  // Options that were read again: those of sessions hold for new ones.
+  // Applies options that were read again; options of sessions apply to new sessions only.
   virtual void change(const OptionValues& /*values*/) {}
 
-  // For the operator's port, from its thread. Ok, or why the daemon cannot serve again before it is started again: a
-  // device is lost. Waits for no device and no session.
+  // Called by the operator's port, on its thread. Ok, or why the daemon cannot serve until it is restarted, as when a
+  // device is lost. Must not wait for a device or a session.
   virtual Status health() const { return {}; }
-  // What is this daemon's own: samples and tables about its devices.
+  // Samples and tables specific to this daemon, about its devices.
   virtual void collect(Samples& /*samples*/) const {}
   virtual void report(Report& /*report*/) const {}
 
@@ -79,7 +79,7 @@ class Host : public net::SessionHost {
   static constexpr std::chrono::seconds kLinePeriod{10};
 
  private:
-  void log_left_out();
+  void log_suppressed();
 
   const std::shared_ptr<AdmissionControl> admission_;
   std::shared_ptr<AuditLog> audit_log_;

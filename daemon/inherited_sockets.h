@@ -1,4 +1,4 @@
-// Sockets that a service manager has opened for this process, as systemd does for socket units (sd_listen_fds(3)).
+// Sockets that a service manager opened for this process, as systemd does for socket units (sd_listen_fds(3)).
 #pragma once
 
 #include "base/status.h"
@@ -6,10 +6,10 @@
 
 namespace burn::daemon {
 
-// By LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES of `variables` (as environ has them), as values "fd:NUMBER" of the
-// options whose names the sockets have (FileDescriptorName=): ws, grpc, unix, grpc-unix, operator. None, if the
-// variables are not there or are another process's. Errors: INVALID_ARGUMENT for a number that is none, and for a
-// socket with another name or one that was there, with the names that there may be.
+// Reads LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES from `variables` (in the form of environ). Returns a value
+// "fd:NUMBER" for the option that each socket's name (FileDescriptorName=) denotes: ws, grpc, unix, grpc-unix or
+// operator. Returns no values if the variables are not set or belong to another process. Errors: INVALID_ARGUMENT for a
+// count that is not a number, and for a socket with an unknown or repeated name; the message lists the valid names.
 Result<GivenOptions> read_inherited_sockets(const char* const* variables);
 
 }  // namespace burn::daemon

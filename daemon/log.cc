@@ -22,18 +22,18 @@ namespace {
 std::atomic<std::uint64_t> lines_lost = 0;  // since the process began
 std::atomic<bool> is_json = false;
 
-// At most so many bytes of `text`, and no part of a character.
+// The first `bytes` bytes of `text` at most, cut at a character boundary (UTF-8).
 std::string_view cut(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return text;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
   return text.substr(0, bytes);
 }
 
-// Writes to stderr and never waits: lines come from threads that carry the answers of all clients, which a full pipe
-// would stop. Lines for which there is no room are dropped and counted.
+// Writes to stderr without blocking: lines come from threads that send the answers of all clients, and a full pipe
+// would stop them. Lines for which there is no room are dropped and counted.
 class NonBlockingSink final : public spdlog::sinks::base_sink<std::mutex> {
  private:
-  // A pipe that is ready for writing takes this many bytes at once (POSIX: PIPE_BUF).
+  // A pipe that is ready for writing accepts this many bytes at once (POSIX: PIPE_BUF).
   static constexpr std::size_t kMaxBytes = 4096;
 
   void sink_it_(const spdlog::details::log_msg& message) override {
@@ -61,14 +61,15 @@ class NonBlockingSink final : public spdlog::sinks::base_sink<std::mutex> {
   }
   static std::string json_line(spdlog::log_clock::time_point time, spdlog::level::level_enum level,
                                std::string_view text) {
-    constexpr std::size_t kAround = 128;  // bytes of all but the message
+    constexpr std::size_t kOverheadBytes = 128;  // bytes of a line apart from the message
     const auto name = spdlog::level::to_string_view(level);
     const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
     const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(time - seconds).count();
-    // Each byte may become two.
+    // Escaping may double the length of the message.
     return fmt::format("{{\"time\":\"{:%Y-%m-%dT%H:%M:%S}.{:03}Z\",\"level\":\"{}\",\"message\":{}}}\n",
                        fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)), milliseconds,
-                       std::string_view{name.data(), name.size()}, json_text(cut(text, (kMaxBytes - kAround) / 2)));
+                       std::string_view{name.data(), name.size()},
+                       json_text(cut(text, (kMaxBytes - kOverheadBytes) / 2)));
   }
   void lose() {
     ++lost_;

@@ -1,4 +1,4 @@
-// A daemon's log: lines for an operator, on stderr. Thread-safe; never waits for the reader of stderr.
+// A daemon's log: lines for an operator, on stderr. Thread-safe; never blocks if stderr is not read.
 #pragma once
 
 #include <cstdint>
@@ -6,20 +6,20 @@
 
 namespace burn::daemon {
 
-// A line break or control character in `line`, which may hold a client's words, is written as an escape.
+// Line breaks and control characters in `line`, which may contain text of a client, are escaped.
 void log_info(std::string_view line);
 void log_warning(std::string_view line);
 
-// Lines for which stderr had no room, since the process began.
+// The number of lines that were dropped because stderr had no room, since the process started.
 std::uint64_t log_lines_lost();
 
-// "trace", "debug", "info", "warning", "error" or "off"; false, and no change, for another word. At first only warnings
-// are written: a server inside another program is quiet.
+// Accepts "trace", "debug", "info", "warning", "error" or "off"; returns false, without a change, for another word. The
+// initial level is "warning": a server embedded in another program is quiet.
 bool set_log_level(std::string_view level);
-bool is_log_level(std::string_view level);  // one of these words
+bool is_log_level(std::string_view level);  // accepted by set_log_level()
 
-// "text" (at first), or "json": a line is an object with the strings time (UTC, ISO 8601), level and message. False,
-// and no change, for another word.
+// Accepts "text" (the initial format) or "json": each line is an object with the strings time (UTC, ISO 8601), level
+// and message. Returns false, without a change, for another word.
 bool set_log_format(std::string_view format);
 bool is_log_format(std::string_view format);
 

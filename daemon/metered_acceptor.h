@@ -1,4 +1,4 @@
-// Counts the bytes of the frames that go through the connections of a listener.
+// Counts the bytes of the frames on the connections of a listener.
 #pragma once
 
 #include <atomic>
@@ -9,12 +9,12 @@
 
 namespace burn::daemon {
 
-// Of frames with their payloads, as both ends see them: without what the transport, TLS and TCP put around them.
+// Counts frames with their payloads, as both ends see them: without the overhead of the transport, TLS and TCP.
 struct ByteCounts {
   std::atomic<std::uint64_t> received = 0, sent = 0;
 };
 
-// Gives what it accepts to another acceptor, which outlives it.
+// Passes each channel on to another acceptor, which must outlive this one.
 class MeteredAcceptor final : public net::Acceptor {
  public:
   MeteredAcceptor(net::Acceptor& next, std::shared_ptr<ByteCounts> counts) : next_(next), counts_(std::move(counts)) {}

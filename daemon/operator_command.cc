@@ -18,12 +18,12 @@ namespace burn::daemon {
 namespace {
 
 struct Command {
-  std::string_view name, of;  // "probe", "ready"; of: the word behind it, if any
+  std::string_view name, of;  // "probe", "ready"; of: the subcommand, if any
   std::string_view method, path;
-  std::string_view about = {}, path_end = {};  // what the word behind it says, which stands between path and path_end
+  std::string_view about = {}, path_end = {};  // name of the argument that is put between path and path_end
 };
 
-// The first of a name is meant where the word behind it is left out.
+// Without a subcommand the first command of that name is used.
 constexpr std::array kCommands{
     Command{"probe", "ready", "GET", "/readyz"},
     Command{"probe", "health", "GET", "/healthz"},

@@ -29,7 +29,7 @@ const OptionInfo* find(Daemon daemon, std::string_view flag) {
   return nullptr;
 }
 
-// How many letters have to be changed, put in or left out to make one of the other.
+// Edit (Levenshtein) distance: the number of letters to change, insert or delete.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -43,7 +43,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// As it would be written on a command line; nothing for what an option cannot be.
+// The value as it would be written on a command line; std::nullopt for a type that options cannot have.
 std::optional<std::string> text_of(const toml::node& value) {
   if (const auto* text = value.as_string()) return text->get();
   if (const auto* number = value.as_integer()) return fmt::format("{}", number->get());
@@ -79,11 +79,11 @@ Status at(const std::string& where, const std::string& what) {
 
 }  // namespace
 
-std::string_view nearest_option(Daemon daemon, std::string_view flag, bool with_flags_alone) {
+std::string_view nearest_option(Daemon daemon, std::string_view flag, bool with_command_line_only) {
   std::string_view best;
   std::size_t least = std::numeric_limits<std::size_t>::max();
   for (const auto& row : options()) {
-    if (!has_option(daemon, row.option) || (!with_flags_alone && is_of_command_line(row.option))) continue;
+    if (!has_option(daemon, row.option) || (!with_command_line_only && is_of_command_line(row.option))) continue;
     const auto far = distance(flag, row.flag);
     if (far < least) best = row.flag, least = far;
   }

@@ -1,5 +1,5 @@
-// The options of the daemons: the table daemon/options.def, and the values that a process was given for it. Command
-// lines, --help and what a daemon does with an option all read this table.
+// The options of the daemons: the table daemon/options.def, and the values that a process was given. Command lines,
+// --help and the code that uses an option all read this table.
 #pragma once
 
 #include <array>
@@ -34,9 +34,9 @@ struct OptionInfo {
   Option option;
   std::string_view flag;  // "session-lease"
   Daemon daemons;
-  When when;  // a change is taken over
+  When when;  // when a change takes effect
   Kind kind;
-  std::string_view fallback;  // the default, as written; empty: not set
+  std::string_view fallback;  // the default value, as text; empty: not set
   std::uint64_t min, max;     // of count, bytes and seconds
   std::string_view help;
 };
@@ -44,18 +44,19 @@ struct OptionInfo {
 std::span<const OptionInfo> options();  // in the order of Option
 const OptionInfo& info(Option option);
 bool has_option(Daemon daemon, Option option);
-// Whether it is for command lines alone: what the program does instead of serving, and where its file of options is.
+// True for options that only a command line can set: actions other than serving, and the path of the file of options.
 bool is_of_command_line(Option option);
 // What a value looks like, for --help: "SECONDS"; empty for flags.
 std::string_view placeholder(OptionInfo::Kind kind);
 
-// A number of a kind (count, bytes, seconds) as one would write it: "512M". Nothing for what is none.
+// Parses a number of a kind (count, bytes, seconds) as a user would write it: "512M". std::nullopt if it is not a
+// number.
 std::optional<std::uint64_t> parse_number_of(OptionInfo::Kind kind, std::string_view text);
 
-// A value for each option: its default until set.
+// Holds a value for each option: the default until set() is called.
 class OptionValues {
  public:
-  // Options that there are.
+  // The number of options.
   static constexpr std::size_t kCount = 0
 #define OPTION(name, flag, daemons, when, kind, fallback, min, max, help) +1
 #include "daemon/options.def"
@@ -64,27 +65,28 @@ class OptionValues {
 
   OptionValues();
 
-  // For a list: adds `text` to it. For a flag: "true" or "false". Errors, after which the value is what it was:
-  // INVALID_ARGUMENT for a text that is no value of the option's kind, OUT_OF_RANGE for a number beyond its range.
+  // Sets the value; for a list, appends `text`; for a flag, `text` is "true" or "false". Errors, after which the value
+  // is unchanged: INVALID_ARGUMENT for a text that is not a value of the option's kind, OUT_OF_RANGE for a number
+  // outside its range.
   Status set(Option option, std::string_view text);
-  // The value that `other` has, and its origin.
+  // Copies the value of `other`, and its origin.
   void take(Option option, const OptionValues& other) {
     values_[static_cast<std::size_t>(option)] = other.values_[static_cast<std::size_t>(option)];
     origins_[static_cast<std::size_t>(option)] = other.origins_[static_cast<std::size_t>(option)];
   }
-  // As it is without any source: a list is empty, others have their default.
+  // Resets the value: to an empty list, or to the default.
   void reset(Option option);
 
-  // Where the value comes from: "default" until it is said.
+  // Where the value comes from: "default" until set_origin() is called.
   const std::string& origin(Option option) const { return origins_[static_cast<std::size_t>(option)]; }
   void set_origin(Option option, std::string_view origin) { origins_[static_cast<std::size_t>(option)] = origin; }
 
-  // The value as TOML has it: "30", "\"cpu\"", "[\"a\", \"b\"]"; durations in seconds. Empty where there is none.
+  // The value in TOML: "30", "\"cpu\"", "[\"a\", \"b\"]"; durations in seconds. Empty if it is not set.
   std::string to_toml(Option option) const;
 
-  // Whether there is a value; of a flag, whether it is true; of an address, whether it is not off.
+  // True if there is a value; for a flag, if it is true; for an address, if it is not off.
   bool is_set(Option option) const;
-  // The value. Requires: of that kind; number() and duration() also that it is set.
+  // The value. Requires: the option has that kind; for number() and duration() also that it is set.
   const std::string& text(Option option) const;               // text, path; address: empty for off
   const std::vector<std::string>& list(Option option) const;  // list
   std::uint64_t number(Option option) const;                  // count; bytes

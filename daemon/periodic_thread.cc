@@ -29,7 +29,7 @@ void PeriodicThread::run() {
     lock.unlock();
     try {
       pause = task_();
-    } catch (const std::exception&) {  // no memory: tried again
+    } catch (const std::exception&) {  // probably out of memory: try again later
     }
     lock.lock();
     stopping_.wait_for(lock, pause, [&] { return is_stopping_; });

@@ -1,4 +1,4 @@
-// A thread that calls a function again and again.
+// A thread that calls a function periodically.
 #pragma once
 
 #include <chrono>
@@ -12,17 +12,18 @@ namespace burn::daemon {
 // Thread-safe.
 class PeriodicThread {
  public:
-  // Returns after how long it wants to be called again.
+  // Returns the time until the next call.
   using Task = std::function<std::chrono::milliseconds()>;
 
-  // Calls `task` at once and then after the times that it returns; a second later where it throws a std::exception, as
-  // it may for want of memory. `name`: 15 characters at most. Errors (thrown): std::system_error for no thread.
+  // Calls `task` immediately and then after the delays that it returns; one second later if it throws a std::exception,
+  // as it may when memory is short. `name`: 15 characters at most. Errors (thrown): std::system_error if the thread
+  // cannot be started.
   PeriodicThread(const char* name, Task task);
   ~PeriodicThread();  // stop()
   PeriodicThread(const PeriodicThread&) = delete;
   PeriodicThread& operator=(const PeriodicThread&) = delete;
 
-  // Waits for a call that is under way, and ends the thread. Idempotent. To be called by one thread at a time.
+  // Waits for the current call to finish, and ends the thread. Idempotent. Only one thread may call it at a time.
   void stop();
 
  private:

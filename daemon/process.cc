@@ -22,7 +22,7 @@
 namespace burn::daemon {
 namespace {
 
-// A session's work may be impossible to stop: then the process ends all the same, this long after the drain's timeout.
+// A session's work may be impossible to stop. The process then exits anyway, this long after the drain timeout.
 constexpr auto kStopGrace = std::chrono::seconds{5};
 
 }  // namespace
@@ -77,7 +77,7 @@ int Process::serve(Service& service, Host& host, std::string_view ready) {
   notify_service_manager("READY=1");
   auto signal = next_signal();
   while (signal == SIGHUP && can_reload(service, host)) {
-    (void)Reload{service, host, read_options_}.run();  // its log says what came of it
+    (void)Reload{service, host, read_options_}.run();  // it logs the result
     view_.show_options(read_options_.daemon, read_options_.values);
     signal = next_signal();
   }
@@ -85,7 +85,7 @@ int Process::serve(Service& service, Host& host, std::string_view ready) {
   if (auto* log = host.audit_log()) log->write("drain", fmt::format("signal {}", signal));
   notify_service_manager("STOPPING=1");
   log_info(fmt::format("signal {}: shutting down; another one ends it at once", signal));
-  pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);  // by default they end the process
+  pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);  // another signal now ends the process, by default action
   return stop(service, host);
 }
 
@@ -101,7 +101,7 @@ int Process::stop(Service& service, const Host& host) const {
     std::_Exit(EXIT_FAILURE);
   }
   stopping.join();
-  // All clients have been told. Runs that are left behind use objects of libraries, which must not be destroyed.
+  // All clients have been told. Runs that are left behind still use objects of libraries, so no destructors may run.
   if (const auto left = host.runs_left_behind(); left > 0) {
     log_warning(fmt::format("done; {} runs that could not be stopped end with the process", left));
     std::fflush(nullptr);

@@ -105,7 +105,7 @@ Status ProcessView::ready() const {
   return why_not_ready();
 }
 
-// While it starts and at its end a process is healthy: it is on its way.
+// A process without a service is healthy: it is starting or shutting down.
 Status ProcessView::healthy() const {
   const std::lock_guard lock{mutex_};
   if (!service_) return {};
@@ -209,7 +209,7 @@ Status ProcessView::close_session(std::string_view name) {
   return status;
 }
 
-// As --print-config. Options name files of tokens and keys; what is in those is no option.
+// The same values as --print-config. No secrets: options hold only the paths of files of tokens and keys.
 void ProcessView::report_options(Report& report) const {
   if (!options_) return;
   auto& table =

@@ -1,4 +1,4 @@
-// What the operator's port shows of a daemon's process: of its service and its host, once they are there.
+// The state of a daemon's process as the operator's port shows it; includes the service and the host while they exist.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ namespace burn::daemon {
 // Thread-safe.
 class ProcessView final : public OperatorSource {
  public:
-  // `title`: "burn-server 0.1.0". `drain`: has the process end; must not block.
+  // `title`: "burn-server 0.1.0". `drain`: starts the shutdown of the process; must not block.
   ProcessView(std::string title, std::function<void()> drain) : title_(std::move(title)), drain_(std::move(drain)) {}
 
-  static constexpr std::size_t kMaxSessions = 1000;  // that a report lists, those with the most memory
+  static constexpr std::size_t kMaxSessions = 1000;  // listed in a report: those with the most memory
 
-  // The options that hold from now on, with their origins.
+  // Sets the current options, with their origins.
   void show_options(Daemon daemon, const OptionValues& values);
-  // They are shown from now on, until detach() has returned.
+  // Shows this service and host until detach() has returned.
   void attach(Service& service, Host& host);
   void detach();
 
@@ -40,7 +40,7 @@ class ProcessView final : public OperatorSource {
   Status close_session(std::string_view name) override;
 
  private:
-  // The following require the lock, and but for the first that there are a service and a host.
+  // Caller must hold `mutex_`; all but why_not_started() also require that service and host are attached.
   Status why_not_started() const;
   Status why_not_ready() const;
   void collect_bytes(Samples& samples) const;

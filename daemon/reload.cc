@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "daemon/certificate_log.h"
-#include "daemon/kept_config.h"
 #include "daemon/log.h"
+#include "daemon/previous_config.h"
 
 namespace burn::daemon {
 namespace {
@@ -59,25 +59,25 @@ Status Reload::read(std::optional<OptionValues>& next) {
   return files;
 }
 
-// Also where the new one is refused: what is to be put back is what holds.
+// Saves the text in effect also if the new one is refused: a rollback must restore the text in effect.
 void Reload::keep_text(bool is_accepted) {
   if (options_.config.empty()) return;
   auto text = read_config(options_.config);
   if (!text.ok()) return;
-  const bool is_new = *text != options_.seen;
-  options_.seen = *text;
-  if (*text == options_.text) return;
+  const bool is_new = *text != options_.last_text;
+  options_.last_text = *text;
+  if (*text == options_.active_text) return;
   if (is_new) {
-    const auto status = keep_config(options_.kept, options_.text);
-    status.ok() ? log_info(fmt::format("the options that held are kept in {}", options_.kept))
+    const auto status = write_config(options_.previous_path, options_.active_text);
+    status.ok() ? log_info(fmt::format("the options that held are kept in {}", options_.previous_path))
                 : log_warning(fmt::format("the options that held are not kept: {}", status.message()));
   }
-  if (is_accepted) options_.text = *std::move(text);
+  if (is_accepted) options_.active_text = *std::move(text);
 }
 
 void Reload::apply(const OptionValues& next) {
   const auto& before = options_.values;
-  // Their names were checked when the options were read.
+  // Level and format were checked when the options were read.
   if (has_changed(Option::log_level, before, next)) (void)set_log_level(next.text(Option::log_level));
   if (has_changed(Option::log_format, before, next)) (void)set_log_format(next.text(Option::log_format));
   service_.change(next);
@@ -87,7 +87,7 @@ void Reload::apply(const OptionValues& next) {
   if (!taken.empty()) log_info(fmt::format("{}: new values hold for {}", kCause, taken));
   const auto left = changed_start_options(before, next);
   if (!left.empty()) log_warning(fmt::format("{}: the new values of {} need a restart", kCause, left));
-  // What needs a restart is told again the next time.
+  // Start options keep their old values, so that the next reload reports them again.
   auto kept = next;
   for (const auto& row : options()) {
     if (row.when == OptionInfo::When::start) kept.take(row.option, before);
@@ -104,7 +104,7 @@ Status Reload::run() {
     if (auto* log = host_.audit_log()) log->write("reload", status.message());
     return status;
   }
-  // From here each part may still find its files changed since: then it stays as it was, and says so.
+  // From here on, a file may have changed since it was checked: then that part keeps its old state and logs the error.
   if (next) apply(*next);
   status = service_.reload_credentials();
   status.ok() ? log_info(fmt::format("{}: tokens and tenants are read again", kCause))

@@ -1,5 +1,5 @@
-// What SIGHUP does: options, tokens, tenants, the certificate and the audit log are read again. All of it, or it stays
-// as it was where anything is wrong.
+// The action of SIGHUP: reads options, tokens, tenants, the certificate and the audit log again. If anything is wrong,
+// nothing changes.
 #pragma once
 
 #include <functional>
@@ -13,23 +13,23 @@
 
 namespace burn::daemon {
 
-// Options that a process began with, and how to read them again.
+// The options with which a process started, and how to read them again.
 struct ReadOptions {
-  Daemon daemon = Daemon::every;  // whose options they are
+  Daemon daemon = Daemon::every;  // the daemon that has these options
   OptionValues values;
-  std::function<Result<OptionValues>()> read;  // empty: they stay
-  // The file of options, its text that holds, that which was there last, and where the former is kept when another is
-  // read (daemon/kept_config.h).
-  std::string config = {}, text = {}, seen = {}, kept = {};
+  std::function<Result<OptionValues>()> read;  // empty: options do not change
+  // The file of options; the text in effect; the text that was read last; and the path to which the text in effect is
+  // saved when a different one is read (daemon/previous_config.h).
+  std::string config = {}, active_text = {}, last_text = {}, previous_path = {};
   explicit operator bool() const { return read != nullptr; }
 };
 
 class Reload {
  public:
-  // `options.values`: those that hold; they become what is read. All outlive it.
+  // `options.values`: the current values; replaced with the new ones. All arguments must outlive this object.
   Reload(Service& service, Host& host, ReadOptions& options) : service_(service), host_(host), options_(options) {}
 
-  // Says in the log what came of it. Errors: what was wrong; then nothing has changed.
+  // Runs the reload and logs the result. Errors: what was wrong; then nothing has changed.
   Status run();
 
  private:
@@ -42,7 +42,7 @@ class Reload {
   ReadOptions& options_;
 };
 
-// The options between the two whose values differ, and which a running process does not take over: "device, ws".
+// The options whose values differ and that a running process cannot change: "device, ws".
 std::string changed_start_options(const OptionValues& before, const OptionValues& after);
 
 }  // namespace burn::daemon

@@ -9,7 +9,7 @@ namespace burn::daemon {
 namespace {
 
 constexpr std::size_t kReservedDescriptors = 64;  // for plug-ins, caches, and what devices open
-constexpr std::size_t kMinConnections = 4;        // whatever the number of descriptors
+constexpr std::size_t kMinConnections = 4;        // even if there are too few descriptors
 
 std::size_t descriptors_per_connection(const ServiceOptions& options) {
   return 1 + options.session_descriptors + (options.grpc.empty() ? 0 : 2) + (options.grpc_unix_path.empty() ? 0 : 2);
@@ -29,7 +29,7 @@ ResourceLimits::ResourceLimits(const ServiceOptions& options, std::size_t free_d
   const auto all = std::min(wanted, possible);
   const bool are_shared = options.sessions_per_peer < options.sessions;
   const auto per_peer_at_most = are_shared ? std::max<std::size_t>(all * 3 / 4, 1) : all;
-  // A tenant may be let have more sessions of one peer, and which tenant's a connection is is not known at its begin.
+  // A tenant may be allowed more sessions per peer, and the tenant of a new connection is not known yet.
   const auto per_peer = options.tenant_file.empty() ? options.sessions_per_peer + 16 : all;
   connections_ = net::with_room_for_operators(all, std::min(per_peer, per_peer_at_most));
 }

@@ -1,5 +1,5 @@
-// How many sessions, connections and threads a daemon takes: from its options and from what the system lets the process
-// have.
+// The numbers of sessions, connections and threads that a daemon accepts, from its options and from the limits of the
+// process.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@ namespace burn::daemon {
 // Immutable.
 class ResourceLimits {
  public:
-  // `free_descriptors`: that the process may still open.
+  // `free_descriptors`: file descriptors that the process may still open.
   explicit ResourceLimits(const ServiceOptions& options, std::size_t free_descriptors = net::free_descriptors());
 
-  // Sessions at once, for AdmissionControl.
+  // Concurrent sessions, for AdmissionControl.
   static net::PermitLimits sessions(const ServiceOptions& options);
 
-  // Connections at once, of all listeners: a quarter and 16 more than sessions, for clients that are in their handshake
-  // or leaving, but not more than there are descriptors for. A connection takes one descriptor, of gRPC two more for
-  // each of its listeners. Where one peer may not have all sessions it may not have all connections either,
-  // but three quarters of them where there are tenants.
+  // Concurrent connections of all listeners: the number of sessions plus a quarter and 16, for clients that are in
+  // their handshake or leaving, but no more than there are descriptors for. A connection takes one descriptor, and two
+  // more for each gRPC listener. If one peer may not have all sessions, it may not have all connections either: at most
+  // three quarters of them, and without tenants at most 16 more than `sessions_per_peer`.
   net::PermitLimits connections() const { return connections_; }
-  // A line for the log when the descriptors allow fewer connections than the options ask for; else empty.
+  // A line for the log if the descriptors allow fewer connections than the options ask for; otherwise empty.
   const std::string& warning() const { return warning_; }
 
-  // Threads that are started before the first client connects: loops, timers and housekeeping of ours, and for gRPC
-  // those of its library, some of which are one for each core of the machine.
+  // Threads that are started before the first client connects: our event loops, timers and housekeeping, and for gRPC
+  // the threads of its library, some of which exist once per core of the machine.
   static int threads_at_start(const ServiceOptions& options);
 
  private:

@@ -26,14 +26,13 @@
 namespace burn::daemon {
 namespace {
 
-constexpr auto kPeriod = std::chrono::seconds{1};        // of looking for deadlines, while there are clients
-constexpr auto kCloseTimeout = std::chrono::seconds{1};  // for clients to receive their Close
-constexpr auto kFilePeriod =
-    std::chrono::milliseconds{9'500};  // of looking whether certificates, tokens or tenants have changed
+constexpr auto kPeriod = std::chrono::seconds{1};               // interval of tick() while there are clients
+constexpr auto kCloseTimeout = std::chrono::seconds{1};         // for clients to receive their Close
+constexpr auto kFilePeriod = std::chrono::milliseconds{9'500};  // interval of checking files for changes
 constexpr std::string_view kShuttingDown = "the server is shutting down";
 
 std::uint32_t count_forks() {
-  watch_forks();
+  install_fork_handlers();
   return fork_count();
 }
 
@@ -51,7 +50,7 @@ Status check_advertised(const std::vector<std::string>& urls) {
 
 }  // namespace
 
-// What has threads. Later ones use earlier ones; stop() ends them.
+// The components that have threads. Later members use earlier ones; stop() ends them.
 struct Service::Parts {
   Parts(const ServiceOptions& options, const std::shared_ptr<Host>& host)
       : handshake_timer(options.hello_timeout),
@@ -91,7 +90,8 @@ Service::Service(const ServiceOptions& options, std::shared_ptr<Host> host)
 }
 
 Service::~Service() {
-  // In a forked child its threads cannot be joined, and its connections are the parent's: all of it stays as it is.
+  // In a forked child the threads do not exist and cannot be joined, and the connections belong to the parent: leave
+  // everything as it is.
   if (is_forked()) {
     (void)parts_.release();
   } else {
@@ -129,15 +129,15 @@ void Service::listen() {
   if (urls_.empty()) throw Error{StatusCode::invalid_argument, "the server has no address to listen on"};
 }
 
-// On the timer's thread, which no session keeps waiting: what has to happen in time.
+// Runs on the timer thread, which no session can block: enforces deadlines.
 std::chrono::milliseconds Service::tick() {
   ticked_ = std::chrono::steady_clock::now();
   parts_->handshake_timer.end_overdue(parts_->acceptor.open(), HandshakeTimer::Clock::now());
-  look_at_files(std::chrono::steady_clock::now());
+  reload_changed_files(std::chrono::steady_clock::now());
   auto& leases = host_->leases();
   parts_->reaper.add_expired(leases.take_expired());
   host_->tick();
-  // While there is no client, the first deadline of a new one is hello_timeout away.
+  // Without clients, the next possible deadline is the one of a new client's handshake, hello_timeout away.
   const bool is_quiet = parts_->acceptor.count() == 0 && leases.counts().lost == 0;
   return is_quiet ? quiet_period() : kPeriod;
 }
@@ -149,9 +149,9 @@ std::array<net::tls::FileStamp, 2> Service::stamp_credentials() const {
   return {of(options_.token_file), of(options_.tenant_file)};
 }
 
-void Service::look_at_files(std::chrono::steady_clock::time_point now) {
-  if (now - looked_at_files_ < kFilePeriod) return;
-  looked_at_files_ = now;
+void Service::reload_changed_files(std::chrono::steady_clock::time_point now) {
+  if (now - files_checked_at_ < kFilePeriod) return;
+  files_checked_at_ = now;
   auto certificate = tls_ ? tls_->reload_if_changed() : std::nullopt;
   if (certificate) log_certificate(*tls_, count_certificate(*std::move(certificate)), "changed");
   const auto seen = stamp_credentials();
@@ -201,7 +201,7 @@ Status Service::close_session(std::string_view name) {
 
 std::vector<SessionView> Service::session_views() const {
   const auto now = net::ServedConversation::Clock::now();
-  std::map<std::string_view, SessionView> by_name;  // a client that comes back may have two connections for a moment
+  std::map<std::string_view, SessionView> by_name;  // during a reconnect a session may have two connections
   const auto add = [&](const net::ServedConversation& conversation, bool is_connected) {
     const auto& terms = conversation.terms();
     if (conversation.is_over() || by_name.contains(terms.name)) return;
@@ -215,7 +215,7 @@ std::vector<SessionView> Service::session_views() const {
                                             .resumes = counts.resumes,
                                             .stats = counts.session});
   };
-  const auto connections = parts_->acceptor.open();  // keep the names while these are used
+  const auto connections = parts_->acceptor.open();  // own the names that by_name refers to
   const auto leased = host_->leases().all();
   for (const auto& connection : connections) {
     if (connection->is_welcome()) add(connection->conversation(), !connection->conversation().lost_at());
@@ -234,7 +234,7 @@ void Service::end_sessions_of_gone_tenants() {
   if (!tenants.are_used()) return;
   const auto is_gone = [&](const std::string& name) {
     const auto tenant = tenants.by_name(name);
-    if (!tenant) return name != net::Identity{}.tenant;  // which need not be listed
+    if (!tenant) return name != net::Identity{}.tenant;  // the default tenant need not be listed
     return !tenant->is_admitted();
   };
   for (const auto& connection : parts_->acceptor.open()) {
@@ -266,7 +266,7 @@ void Service::stop() {
   drain.wait_for_answers(connections);
   Drain::close(connections, unavailable(std::string{kShuttingDown}));
   parts.acceptor.wait_until_empty(kCloseTimeout);
-  parts.listeners.clear();  // ends the connections that are left
+  parts.listeners.clear();  // ends the remaining connections
   SessionReaper::dispose(host_->leases().take_all(), net::SessionEnd::drain, kShuttingDown, *host_);
   if (parts.timer) parts.timer->stop();
   parts.reaper.stop();

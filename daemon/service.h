@@ -1,5 +1,5 @@
 // The service of a daemon: listens, accepts connections, admits clients, ends what is overdue, and drains at the end. A
-// daemon is a Host, which has the devices and opens the sessions, and a main() that runs one of these around it.
+// daemon consists of a Host, which has the devices and opens the sessions, and a main() that runs a Service for it.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ namespace burn::daemon {
 // A session as an operator sees it.
 struct SessionView {
   std::string name, tenant, device;
-  bool is_connected = false;  // else it waits for its client within its lease
+  bool is_connected = false;  // if false, it waits for its client within its lease
   std::chrono::steady_clock::duration age{0};
   std::uint64_t resumes = 0;
   proto::SessionStats stats;
@@ -37,41 +37,41 @@ inline constexpr std::size_t kTransports = 4;
 // Serves from construction to stop(). Thread-safe.
 class Service {
  public:
-  // Reads the files of host->admission(), opens the audit log, starts the service's threads and listens.
-  // Throws Error: INVALID_ARGUMENT for an advertised URL that is none of TCP; as ServerTls::open(); UNAVAILABLE for an
-  // address in use; INVALID_ARGUMENT for an address that makes no sense, or for none at all; FAILED_PRECONDITION for an
-  // address that other machines can reach, without a token file or `insecure`; as Tokens::reload().
+  // Reads the files of host->admission(), opens the audit log, starts the service's threads and listens. Throws Error:
+  // INVALID_ARGUMENT for an advertised URL that is not a TCP one; those of ServerTls::open(); UNAVAILABLE for an
+  // address in use; INVALID_ARGUMENT for an invalid address, or if there is no address at all; FAILED_PRECONDITION for
+  // an address that other machines can reach, without a token file or `insecure`; those of AdmissionControl::reload().
   Service(const ServiceOptions& options, std::shared_ptr<Host> host);
-  // stop(). In a child of fork(), which has none of its threads, does nothing.
+  // Calls stop(). Does nothing in a child of fork(), which has none of the threads.
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // "ws://127.0.0.1:3000", with the ports that were really bound. At least one.
+  // "ws://127.0.0.1:3000", with the actual ports. At least one.
   const std::vector<std::string>& urls() const;
-  // Connections that are not disposed of yet.
+  // The number of connections that are not disposed of yet.
   std::size_t connections() const;
   std::size_t connections_limit() const { return connections_limit_; }
-  // Sessions that are not over, and those that are but have not given their memory back.
+  // The number of sessions that have not ended, or have ended but not freed their memory yet.
   std::size_t sessions() const;
   std::size_t sessions_limit() const { return options_.sessions; }
-  // Null: no TLS is spoken.
+  // Null if TLS is not used.
   net::tls::ServerTls* tls() const { return tls_.get(); }
-  // What reload_credentials() and reload_certificate() would say now; nothing is changed. `what`, if not null: which of
-  // the two it is about, "credentials" or "certificate".
+  // The status that reload_credentials() and reload_certificate() would return; changes nothing. `what`, if not null,
+  // is set to the part that the status is about: "credentials" or "certificate".
   Status check_files(std::string_view* what = nullptr) const;
-  // Options that may change while the service runs hold from now on: session_lease, for new sessions, drain_timeout and
+  // Applies the options that can change while the service runs: session_lease, for new sessions, drain_timeout and
   // audit_required.
   void change(const OptionValues& values);
   std::chrono::seconds drain_timeout() const { return drain_timeout_; }
-  // Reads tokens and tenants again: all of it, or it stays as it was. Sessions of tenants that are disabled or gone
-  // end. Errors: AdmissionControl::reload()'s.
+  // Reads tokens and tenants again; on an error nothing changes. Ends the sessions of tenants that are disabled or no
+  // longer listed. Errors: those of AdmissionControl::reload().
   Status reload_credentials();
-  // The same of the certificate; without TLS nothing is done. Errors: ServerTls::reload()'s.
+  // Reads the certificate again; does nothing without TLS. Errors: those of ServerTls::reload().
   Status reload_certificate();
-  // Ends a session that has a connection; its client is told that an operator did. Errors: NOT_FOUND.
+  // Ends a session that has a connection; its client is told that an operator closed it. Errors: NOT_FOUND.
   Status close_session(std::string_view name);
-  // Sessions that are not over, those with the most memory first.
+  // The sessions that have not ended, sorted by memory in use, largest first.
   std::vector<SessionView> session_views() const;
   struct Reloads {
     std::atomic<std::uint64_t> credentials = 0, credentials_refused = 0, certificate = 0, certificate_refused = 0;
@@ -79,17 +79,17 @@ class Service {
   };
   const Reloads& reloads() const { return reloads_; }
   Reloads& reloads() { return reloads_; }
-  // Of one listener; null where it is not offered.
+  // The byte counts of one listener; null if that transport is not offered.
   const ByteCounts* bytes(Transport transport) const { return bytes_[static_cast<std::size_t>(transport)].get(); }
-  // Whether stop() was called.
+  // True after stop() was called.
   bool is_stopping() const { return is_stopping_; }
-  // Whether the thread that sees to deadlines has not come round for longer than kMaxPause beyond its time.
+  // True if the timer thread, which enforces deadlines, is more than kMaxPause late.
   bool is_stuck(std::chrono::steady_clock::time_point now) const;
   static constexpr std::chrono::seconds kMaxPause{30};
 
-  // Takes no new sessions, gives clients that take notices up to drain_timeout to end theirs, lets what other clients
-  // have sent be executed and answered meanwhile, tells all that the server is shutting down, and closes. Then waits
-  // for what is being executed, however long it takes. Idempotent. In a child of fork() does nothing.
+  // Refuses new sessions and gives clients that support notices up to drain_timeout to end theirs. Meanwhile executes
+  // and answers what other clients have sent; then tells all clients that the server is shutting down, and closes.
+  // Finally waits for what is being executed, however long it takes. Idempotent. Does nothing in a child of fork().
   void stop();
 
  private:
@@ -98,7 +98,7 @@ class Service {
   std::chrono::milliseconds tick();
   void end_sessions_of_gone_tenants();
   Status count_certificate(Status read);
-  void look_at_files(std::chrono::steady_clock::time_point now);
+  void reload_changed_files(std::chrono::steady_clock::time_point now);
   std::array<net::tls::FileStamp, 2> stamp_credentials() const;
   std::chrono::milliseconds quiet_period() const;
   void listen();
@@ -107,8 +107,8 @@ class Service {
   const std::shared_ptr<Host> host_;
   const std::uint32_t forks_;
   std::shared_ptr<net::tls::ServerTls> tls_;
-  std::chrono::steady_clock::time_point looked_at_files_ = std::chrono::steady_clock::now();  // of the timer
-  std::array<net::tls::FileStamp, 2> credentials_seen_;                                       // of the timer
+  std::chrono::steady_clock::time_point files_checked_at_ = std::chrono::steady_clock::now();  // of the timer
+  std::array<net::tls::FileStamp, 2> credentials_seen_;                                        // of the timer
   Reloads reloads_;
   std::atomic<std::chrono::seconds> drain_timeout_;
   std::array<std::shared_ptr<ByteCounts>, kTransports> bytes_;

@@ -18,7 +18,7 @@ void notify_service_manager(std::string_view state) {
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) return;
   std::copy(path.begin(), path.end(), address.sun_path);
-  if (path.front() == '@') address.sun_path[0] = '\0';  // a name that is no file
+  if (path.front() == '@') address.sun_path[0] = '\0';  // an abstract socket name
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
   const net::UniqueFd socket{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   if (!socket) return;

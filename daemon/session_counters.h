@@ -1,4 +1,4 @@
-// What became of clients since the process began, for an operator.
+// Counters of how clients' connections and sessions ended since the process started, for an operator.
 #pragma once
 
 #include <array>
@@ -15,13 +15,13 @@ namespace burn::daemon {
 enum class Refusal : std::uint8_t {
   token,     // unknown, or missing
   limit,     // of sessions, of connections, or of memory
-  version,   // the client speaks another version of the protocol, or begins with another frame than a hello
-  no_hello,  // in time
+  version,   // the client uses another protocol version, or its first frame is not a hello
+  no_hello,  // the client did not send one in time
   draining,
-  session,   // there is none of that name to come back to, or no such device
-  protocol,  // what came could not be read
-  left,      // the client did, or its connection was lost
-  tenant,    // is disabled, or not the session's, or may not use the device
+  session,   // there is no session of that name to resume, or no such device
+  protocol,  // invalid data was received
+  left,      // the client disconnected, or its connection was lost
+  tenant,    // the tenant is disabled, not the session's owner, or may not use the device
 };
 inline constexpr std::size_t kRefusals = 9, kSessionEnds = 5;
 

@@ -61,7 +61,7 @@ void SessionReaper::run() {
       ++disposing_;
       lock.unlock();
       connection->dispose();
-      connection = nullptr;  // outside the lock: this may be the last reference
+      connection = nullptr;  // destroyed outside the lock, as this may be the last reference
       lock.lock();
       --disposing_;
     }

@@ -1,5 +1,5 @@
-// A thread that disposes of connections and sessions that are over. A session's end waits for the run that it executes;
-// here no other thread waits for it.
+// A thread that disposes of connections and sessions that have ended. Disposing of a session waits for the run that it
+// executes; with this thread, no other thread has to wait.
 #pragma once
 
 #include <condition_variable>
@@ -21,23 +21,24 @@ using Conversations = std::vector<std::shared_ptr<net::ServedConversation>>;
 // Thread-safe.
 class SessionReaper {
  public:
-  // `host`: whose log has a line for each session that expires. Errors (thrown): std::system_error for no thread.
+  // `host`: its log gets a line for each session that expires. Errors (thrown): std::system_error if the thread cannot
+  // be started.
   explicit SessionReaper(std::shared_ptr<net::SessionHost> host);
   ~SessionReaper();  // stop()
   SessionReaper(const SessionReaper&) = delete;
   SessionReaper& operator=(const SessionReaper&) = delete;
 
-  // Takes over a connection on which nothing more comes, with its session if that is over.
+  // Takes over a connection that receives nothing more, and its session if that has ended.
   void add(std::shared_ptr<net::Connection> ended);
-  // Takes over sessions whose lease is over.
+  // Takes over sessions whose lease has expired.
   void add_expired(Conversations sessions);
 
-  // Connections that are not disposed of yet.
+  // The number of connections that are not disposed of yet.
   std::size_t connections() const;
-  // Disposes of all that were added, and ends the thread. To be called by one thread at a time.
+  // Disposes of everything that was added, and ends the thread. Only one thread may call it at a time.
   void stop();
 
-  // Logs `why` for each of them, has the host count its end, and disposes of it, on this thread.
+  // For each session: logs `why`, makes the host count the end, and disposes of it, on the calling thread.
   static void dispose(const Conversations& sessions, net::SessionEnd how, std::string_view why, net::SessionHost& host);
 
  private:

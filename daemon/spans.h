@@ -1,4 +1,4 @@
-// Spans of a daemon's runs: where they go, and what is counted of them.
+// Exports spans of a daemon's runs, and counts them.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace burn::daemon {
 
-// Sends to `url` (docs/operate/traces.md), of so many runs one; `title`: "burn-server 0.1.0". The log says when the
-// collector takes them no more, and when it does again. Null: `url` is empty. Errors: INVALID_ARGUMENT for a URL that
-// makes no sense.
+// Makes an exporter that sends one in `one_in` runs to `url` (docs/operate/traces.md); `title`: "burn-server 0.1.0".
+// Logs when the collector stops accepting spans, and when it accepts them again. Returns null if `url` is empty.
+// Errors: INVALID_ARGUMENT for an invalid URL.
 Result<std::shared_ptr<net::SpanExporter>> make_span_exporter(const std::string& url, std::uint64_t one_in,
                                                               std::string_view title);
 
-// `exporter`: null: nothing is counted.
+// Adds the counters of `exporter`; adds nothing if it is null.
 void collect_spans(const net::SpanExporter* exporter, Samples& samples);
 
 }  // namespace burn::daemon

@@ -49,7 +49,7 @@ class DevicelessSession final : public proto::ServedSession {
     return health_.ok() ? failed_precondition("a session on the device \"status\" has stats, and nothing else")
                         : health_;
   }
-  // Calls come one at a time, as the frames of a connection do.
+  // Calls are made one at a time, in the order of the frames of a connection.
   void report_call() {
     ++calls_;
     if (progress_) progress_(calls_);

@@ -1,4 +1,4 @@
-// Sessions without a device: on the device "status", which every daemon has, and where there is none to be had.
+// Sessions without a device: those on the device "status", which every daemon has, and those that could not be opened.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,17 @@
 
 namespace burn::daemon {
 
-// For a hello that names the device "status": the same hello for the device that it asks about, which is the one of its
-// number, or K or NAME of "status:K" and "status:NAME". Nothing for any other hello.
+// For a hello that names the device "status", "status:K" or "status:NAME": a copy that names the device which the
+// status is about, by number, or by K or NAME. std::nullopt for any other hello.
 std::optional<proto::Hello> status_subject(const proto::Hello& hello);
 
-// A session that tells what a daemon uses, by its stats, and refuses all other calls with FAILED_PRECONDITION. It takes
-// neither memory nor a thread. `info`: of the device that it is about. `stats`: called from any thread.
+// A session that reports what a daemon uses, through stats(), and refuses all other calls with FAILED_PRECONDITION. It
+// uses neither device memory nor a thread. `info`: describes the device that the status is about. `stats`: may be
+// called from any thread.
 std::unique_ptr<proto::ServedSession> make_status_session(proto::SessionInfo info,
                                                           std::function<proto::SessionStats()> stats);
 
-// A session that could not be opened, as its health() says. Requires: !why.ok().
+// A session that could not be opened; health() returns `why`. Requires: !why.ok().
 std::unique_ptr<proto::ServedSession> make_refused_session(Status why);
 
 }  // namespace burn::daemon

@@ -22,14 +22,14 @@ namespace {
 
 using serving::TenantClass;
 
-// Where an error is: "line 7 of /etc/burn/tenants.toml: tenant vision: weight".
-struct Place {
+// The location of an error: "line 7 of /etc/burn/tenants.toml: tenant vision: weight".
+struct ErrorLocation {
   const std::string& path;
   std::string tenant;
   std::string_view key;
   std::uint32_t line = 0;
 
-  Status wrong(std::string_view why) const {
+  Status error(std::string_view why) const {
     return invalid_argument(fmt::format("line {} of {}: {}{}{}: {}", line, path, tenant.empty() ? "" : "tenant ",
                                         tenant.empty() ? "" : tenant + ": ", key, why));
   }
@@ -40,126 +40,126 @@ bool is_name(std::string_view name) {
          std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
 }
 
-// A number as an option of the daemon would take it: 7, "512M".
-Result<std::uint64_t> number_of(const toml::node& value, OptionInfo::Kind kind, const Place& place, std::uint64_t min,
-                                std::uint64_t max) {
+// Parses a number in the form of the daemon's options: 7, "512M".
+Result<std::uint64_t> number_of(const toml::node& value, OptionInfo::Kind kind, const ErrorLocation& location,
+                                std::uint64_t min, std::uint64_t max) {
   std::string text;
   if (const auto* whole = value.as_integer()) text = fmt::format("{}", whole->get());
   if (const auto* string = value.as_string()) text = string->get();
   const auto number = parse_number_of(kind, text);
   if (!number) {
-    return place.wrong(fmt::format("a {} is wanted, not {}",
-                                   kind == OptionInfo::Kind::bytes ? "number of bytes, as 1000 or \"512M\"" : "number",
-                                   burn::quoted(text)));
+    return location.error(fmt::format(
+        "a {} is wanted, not {}", kind == OptionInfo::Kind::bytes ? "number of bytes, as 1000 or \"512M\"" : "number",
+        burn::quoted(text)));
   }
-  if (*number < min || *number > max) return place.wrong(fmt::format("{} is not {} to {}", *number, min, max));
+  if (*number < min || *number > max) return location.error(fmt::format("{} is not {} to {}", *number, min, max));
   return *number;
 }
 
-Result<bool> flag_of(const toml::node& value, const Place& place) {
+Result<bool> flag_of(const toml::node& value, const ErrorLocation& location) {
   if (const auto* is = value.as_boolean()) return is->get();
-  return place.wrong("true or false is wanted");
+  return location.error("true or false is wanted");
 }
 
-Result<std::vector<std::string>> texts_of(const toml::node& value, const Place& place) {
+Result<std::vector<std::string>> texts_of(const toml::node& value, const ErrorLocation& location) {
   std::vector<std::string> texts;
   const auto* array = value.as_array();
-  if (!array) return place.wrong("an array of texts is wanted");
+  if (!array) return location.error("an array of texts is wanted");
   for (const auto& element : *array) {
     const auto* text = element.as_string();
-    if (!text || text->get().empty()) return place.wrong("an array of texts is wanted");
+    if (!text || text->get().empty()) return location.error("an array of texts is wanted");
     texts.push_back(text->get());
   }
   return texts;
 }
 
-Result<TokenDigest> digest_of(std::string_view text, const Place& place) {
+Result<TokenDigest> digest_of(std::string_view text, const ErrorLocation& location) {
   constexpr std::string_view kPrefix = "sha256:";
   TokenDigest digest{};
   const auto hex = text.substr(std::min(kPrefix.size(), text.size()));
   const auto value = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
   const bool is_one = text.starts_with(kPrefix) && hex.size() == 2 * digest.size() &&
                       std::ranges::all_of(hex, [&](char c) { return value(c) >= 0; });
-  // What is no digest may be a token: it is not repeated.
-  if (!is_one) return place.wrong("write \"sha256:\" and 64 digits of 0-9a-f (printf %s TOKEN | sha256sum)");
+  // Text that is not a digest may be a token, so the error must not repeat it.
+  if (!is_one) return location.error("write \"sha256:\" and 64 digits of 0-9a-f (printf %s TOKEN | sha256sum)");
   for (std::size_t i = 0; i < digest.size(); ++i)
     digest[i] = static_cast<unsigned char>(16 * value(hex[2 * i]) + value(hex[2 * i + 1]));
   return digest;
 }
 
-// What a key does to the rules.
-using Take = std::function<Status(const toml::node&, const Place&, TenantRules&)>;
+// Stores the value of a key in the rules.
+using KeyHandler = std::function<Status(const toml::node&, const ErrorLocation&, TenantRules&)>;
 
 template <typename Field>
-Take number(Field field, OptionInfo::Kind kind, std::uint64_t min, std::uint64_t max) {
-  return [=](const toml::node& value, const Place& place, TenantRules& rules) -> Status {
-    BURN_TRY(const auto found, number_of(value, kind, place, min, max));
+KeyHandler number(Field field, OptionInfo::Kind kind, std::uint64_t min, std::uint64_t max) {
+  return [=](const toml::node& value, const ErrorLocation& location, TenantRules& rules) -> Status {
+    BURN_TRY(const auto found, number_of(value, kind, location, min, max));
     field(rules, found);
     return {};
   };
 }
 
-Status take_tokens(const toml::node& value, const Place& place, TenantRules& rules) {
-  BURN_TRY(const auto texts, texts_of(value, place));
+Status take_tokens(const toml::node& value, const ErrorLocation& location, TenantRules& rules) {
+  BURN_TRY(const auto texts, texts_of(value, location));
   for (const auto& text : texts) {
-    BURN_TRY(const auto digest, digest_of(text, place));
+    BURN_TRY(const auto digest, digest_of(text, location));
     rules.tokens.push_back(digest);
   }
   return {};
 }
 
-Status take_token_file(const toml::node& value, const Place& place, TenantRules& rules) {
+Status take_token_file(const toml::node& value, const ErrorLocation& location, TenantRules& rules) {
   const auto* text = value.as_string();
-  if (!text) return place.wrong("a path is wanted");
-  const auto path = (std::filesystem::path{place.path}.parent_path() / text->get()).string();
+  if (!text) return location.error("a path is wanted");
+  const auto path = (std::filesystem::path{location.path}.parent_path() / text->get()).string();
   const auto tokens = read_token_file(path);
-  if (!tokens.ok()) return place.wrong(tokens.status().message());
+  if (!tokens.ok()) return location.error(tokens.status().message());
   for (const auto& token : *tokens) rules.tokens.push_back(digest_of_token(token));
   return {};
 }
 
-Status take_certificates(const toml::node& value, const Place& place, TenantRules& rules) {
+Status take_certificates(const toml::node& value, const ErrorLocation& location, TenantRules& rules) {
   constexpr std::string_view kKinds[] = {"uri:", "dns:", "ip:", "email:", "cn:", "sha256:"};
-  BURN_TRY(rules.certificates, texts_of(value, place));
+  BURN_TRY(rules.certificates, texts_of(value, location));
   for (const auto& text : rules.certificates) {
     const bool is_kind = std::ranges::any_of(kKinds, [&](auto kind) { return text.starts_with(kind); });
     if (!is_kind)
-      return place.wrong(
+      return location.error(
           fmt::format("{} does not begin with uri:, dns:, ip:, email:, cn: or sha256:", burn::quoted(text)));
   }
   return {};
 }
 
-Status take_class(const toml::node& value, const Place& place, TenantRules& rules) {
+Status take_class(const toml::node& value, const ErrorLocation& location, TenantRules& rules) {
   const auto text = value.value_or(std::string{});
   if (text == "high") return rules.limits.priority = TenantClass::high, Status{};
   if (text == "normal") return rules.limits.priority = TenantClass::normal, Status{};
   if (text == "low") return rules.limits.priority = TenantClass::low, Status{};
-  return place.wrong(fmt::format("high, normal or low is wanted, not {}", burn::quoted(text)));
+  return location.error(fmt::format("high, normal or low is wanted, not {}", burn::quoted(text)));
 }
 
-const std::map<std::string_view, Take>& keys() {
+const std::map<std::string_view, KeyHandler>& keys() {
   using Kind = OptionInfo::Kind;
   constexpr auto kMaxBytes = std::uint64_t{1} << 50;
-  static const auto& all = *new std::map<std::string_view, Take>{
-      {"name", [](const auto&, const auto&, auto&) { return Status{}; }},  // read first
+  static const auto& all = *new std::map<std::string_view, KeyHandler>{
+      {"name", [](const auto&, const auto&, auto&) { return Status{}; }},  // read by parse_one() before the others
       {"tokens", take_tokens},
       {"token-file", take_token_file},
       {"certificates", take_certificates},
       {"class", take_class},
       {"operator",
-       [](const toml::node& value, const Place& place, TenantRules& rules) -> Status {
-         BURN_TRY(rules.is_operator, flag_of(value, place));
+       [](const toml::node& value, const ErrorLocation& location, TenantRules& rules) -> Status {
+         BURN_TRY(rules.is_operator, flag_of(value, location));
          return {};
        }},
       {"disabled",
-       [](const toml::node& value, const Place& place, TenantRules& rules) -> Status {
-         BURN_TRY(rules.is_disabled, flag_of(value, place));
+       [](const toml::node& value, const ErrorLocation& location, TenantRules& rules) -> Status {
+         BURN_TRY(rules.is_disabled, flag_of(value, location));
          return {};
        }},
       {"devices",
-       [](const toml::node& value, const Place& place, TenantRules& rules) -> Status {
-         BURN_TRY(rules.devices, texts_of(value, place));
+       [](const toml::node& value, const ErrorLocation& location, TenantRules& rules) -> Status {
+         BURN_TRY(rules.devices, texts_of(value, location));
          return {};
        }},
       {"weight",
@@ -185,25 +185,25 @@ std::string known_keys() {
 
 Result<TenantRules> parse_one(const toml::table& table, const std::string& path) {
   TenantRules rules;
-  Place place{.path = path, .tenant = {}, .key = "name", .line = table.source().begin.line};
+  ErrorLocation location{.path = path, .tenant = {}, .key = "name", .line = table.source().begin.line};
   const auto* name = table.get_as<std::string>("name");
-  if (!name) return place.wrong("every tenant has one");
+  if (!name) return location.error("every tenant has one");
   if (!is_name(name->get()))
-    return place.wrong(
+    return location.error(
         fmt::format("{} is not 1 to {} of a-z, 0-9 and -", burn::quoted(name->get()), TenantRules::kMaxNameBytes));
-  rules.name = place.tenant = name->get();
+  rules.name = location.tenant = name->get();
   for (const auto& [key, value] : table) {
-    place.key = key.str();
-    place.line = key.source().begin.line;
+    location.key = key.str();
+    location.line = key.source().begin.line;
     const auto found = keys().find(key.str());
-    if (found == keys().end()) return place.wrong("a tenant has no such key; it has " + known_keys());
-    BURN_RETURN_IF_ERROR(found->second(value, place, rules));
+    if (found == keys().end()) return location.error("a tenant has no such key; it has " + known_keys());
+    BURN_RETURN_IF_ERROR(found->second(value, location, rules));
   }
   return rules;
 }
 
-// Errors: two tenants that cannot be told apart.
-Status check_apart(const std::vector<TenantRules>& all, const std::string& path) {
+// Errors: INVALID_ARGUMENT for two tenants with the same name, token or certificate.
+Status check_distinct(const std::vector<TenantRules>& all, const std::string& path) {
   std::map<std::string_view, int> names;
   std::map<TokenDigest, std::string_view> tokens;
   std::map<std::string_view, std::string_view> certificates;
@@ -257,7 +257,7 @@ Result<std::vector<TenantRules>> parse_tenants(std::string_view text, const std:
   if (all.empty()) return invalid_argument(fmt::format("there is no [[tenant]] in {}", path));
   if (all.size() > TenantRules::kMaxTenants)
     return invalid_argument(fmt::format("{} has {} tenants; {} may be", path, all.size(), TenantRules::kMaxTenants));
-  BURN_RETURN_IF_ERROR(check_apart(all, path));
+  BURN_RETURN_IF_ERROR(check_distinct(all, path));
   return all;
 }
 

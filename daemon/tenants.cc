@@ -50,7 +50,7 @@ Status Tenants::reload() {
     tenant->set_rules(std::make_shared<const TenantRules>(std::move(rules)));
     next.emplace(tenant->name(), std::move(tenant));
   }
-  for (auto& [name, tenant] : by_name_) {  // which are not listed any more
+  for (auto& [name, tenant] : by_name_) {  // those that are no longer listed
     tenant->set_rules(nullptr);
     if (tenant->sessions() > 0) next.emplace(name, tenant);
   }
@@ -58,8 +58,8 @@ Status Tenants::reload() {
   return {};
 }
 
-Tenants::Found Tenants::find(std::string_view token, const proto::PeerSecurity& security) const {
-  Found found;
+Tenants::Match Tenants::find(std::string_view token, const proto::PeerSecurity& security) const {
+  Match found;
   const auto digest = digest_of_token(token);
   const std::lock_guard lock{mutex_};
   for (const auto& [name, tenant] : by_name_) {

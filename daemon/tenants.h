@@ -1,4 +1,4 @@
-// The tenants of a daemon: which one a client is of, and what its sessions may have together.
+// The tenants of a daemon: finds the tenant of a client, and enforces the limits of a tenant's sessions together.
 #pragma once
 
 #include <atomic>
@@ -18,23 +18,24 @@
 
 namespace burn::daemon {
 
-// One tenant, from when it is first listed. Thread-safe.
+// One tenant; exists from when it is first listed. Thread-safe.
 class Tenant : public std::enable_shared_from_this<Tenant> {
  public:
   explicit Tenant(const std::string& name) : account_(std::make_shared<serving::TenantAccount>(name)) {}
 
   const std::string& name() const { return account_->name(); }
-  // The rules that hold now; null: it is not listed any more.
+  // The current rules; null if it is no longer listed.
   std::shared_ptr<const TenantRules> rules() const;
   void set_rules(std::shared_ptr<const TenantRules> rules);
-  // Whether it may have sessions.
+  // True if it may have sessions: it is listed and not disabled.
   bool is_admitted() const;
   const std::shared_ptr<serving::TenantAccount>& account() const { return account_; }
 
-  // A place for a session, until its last copy is dropped. Errors: RESOURCE_EXHAUSTED with the limit.
+  // A permit for a session, which is counted until the permit's last copy is dropped. Errors: RESOURCE_EXHAUSTED with
+  // the limit.
   Result<net::Permit> take_session();
   std::uint64_t sessions() const { return sessions_; }
-  // Sessions that were refused, and bytes of tensors (serving::TenantAccount::refused()).
+  // The number of refused sessions and allocations of tensors (serving::TenantAccount::refused()).
   std::uint64_t refused() const { return refused_ + account_->refused(); }
 
  private:
@@ -47,24 +48,24 @@ class Tenant : public std::enable_shared_from_this<Tenant> {
 // Thread-safe.
 class Tenants {
  public:
-  // `path`: as read_tenants(). There are none before reload(); an empty path: none at all.
+  // `path`: see read_tenants(). There are no tenants before reload(), and never any if the path is empty.
   explicit Tenants(std::string path) : path_(std::move(path)) {}
 
   bool are_used() const { return !path_.empty(); }
-  // What reload() would say.
+  // The status that reload() would return; changes nothing.
   Status check() const { return path_.empty() ? Status{} : read_tenants(path_).status(); }
-  // Reads the file again. Errors, after which all is as it was: read_tenants()'s.
+  // Reads the file again. Errors, after which nothing has changed: those of read_tenants().
   Status reload();
 
-  struct Found {
-    std::shared_ptr<Tenant> by_token, by_certificate;  // null: by that it is none's
-    std::string certificate;                           // the name that by_certificate is of
+  struct Match {
+    std::shared_ptr<Tenant> by_token, by_certificate;  // null: it belongs to no tenant
+    std::string certificate;                           // the certificate's name that matched by_certificate
   };
-  // Takes the same time for any token of this length, whatever the file has.
-  Found find(std::string_view token, const proto::PeerSecurity& security) const;
-  // Null: it is not known, or was last listed before the process began.
+  // Takes the same time for all tokens of the same length, whatever the file contains.
+  Match find(std::string_view token, const proto::PeerSecurity& security) const;
+  // Null if it is not known: it was not listed since the process started.
   std::shared_ptr<Tenant> by_name(const std::string& name) const;
-  // All that are listed, or have sessions, by name.
+  // All tenants that are listed or have sessions, sorted by name.
   std::vector<std::shared_ptr<Tenant>> all() const;
 
  private:

@@ -1,4 +1,4 @@
-// The options of a daemon's TLS.
+// The TLS options of a daemon.
 #pragma once
 
 #include "base/status.h"
@@ -7,7 +7,7 @@
 
 namespace burn::daemon {
 
-// Errors: INVALID_ARGUMENT for options that do not fit each other, with their names. The files are not looked at.
+// Errors: INVALID_ARGUMENT for options that contradict each other, with their names. Does not read the files.
 Result<net::tls::ServerFiles> tls_options(const OptionValues& values);
 
 }  // namespace burn::daemon

@@ -50,8 +50,8 @@ Status Tokens::reload() {
   return {};
 }
 
-// Compares digests, so that neither the length of a token nor how many of its bytes are right shows in the time it
-// takes, and always all of them, so that the matching line does not show either.
+// Compares digests, so that the time taken reveals neither the length of a token nor how many of its bytes are right,
+// and always compares all of them, so that it does not reveal the matching line either.
 bool Tokens::is_known(std::string_view token) const {
   if (path_.empty()) return true;
   const auto asked = digest(token);

@@ -1,4 +1,4 @@
-// The tokens that clients authenticate with: those of a file that the operator keeps.
+// The tokens that clients authenticate with, from a file that the operator maintains.
 #pragma once
 
 #include <array>
@@ -13,24 +13,24 @@
 
 namespace burn::daemon {
 
-// The tokens of a file, a token on each line. Spaces around a token, empty lines and lines that begin with # do not
-// count. At least one. Errors: NOT_FOUND; INVALID_ARGUMENT for a file without a token, with a token of fewer than
+// Reads the tokens of a file, one per line and at least one. Spaces around a token, empty lines and lines that begin
+// with # are ignored. Errors: NOT_FOUND; INVALID_ARGUMENT for a file without a token, with a token of fewer than
 // Tokens::kMinBytes bytes, or that all users of the machine may read or write.
 Result<std::vector<std::string>> read_token_file(const std::string& path);
 
 // Thread-safe.
 class Tokens {
  public:
-  // `path`: as read_token_file(). No token is known before reload(). An empty path: no token is required.
+  // `path`: see read_token_file(); empty: no token is required. No token is known before reload().
   explicit Tokens(std::string path) : path_(std::move(path)) {}
 
   bool are_required() const { return !path_.empty(); }
-  // Reads the file again. Errors, after which the tokens are what they were: read_token_file()'s.
+  // Reads the file again. Errors, after which the tokens are unchanged: those of read_token_file().
   Status reload();
-  // What reload() would say.
+  // The status that reload() would return; changes nothing.
   Status check() const { return path_.empty() ? Status{} : read_token_file(path_).status(); }
-  // True for a token of the file, and for any when none is required. Takes the same time for any token of this length,
-  // whatever the file has.
+  // True for a token of the file, and for any token if none is required. Takes the same time for all tokens of the same
+  // length, whatever the file contains.
   bool is_known(std::string_view token) const;
   std::size_t count() const;
 

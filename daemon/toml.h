@@ -1,6 +1,5 @@
-// toml++ without its assertions. Text that is no TOML makes some of them false ("[[[[" is one), which would end a debug
-// build, and which a build with NDEBUG takes for facts when it optimizes; the parser reports such text without them,
-// too.
+// toml++ without its assertions. Invalid TOML violates some of them ("[[[[" does), which would abort a debug build, and
+// on which a build with NDEBUG relies for optimization; the parser reports such text without them, too.
 #pragma once
 
 #define TOML_EXCEPTIONS 0

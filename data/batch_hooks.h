@@ -1,15 +1,15 @@
-// What has to happen around a batch that one thread makes and another uses.
+// Callbacks around a batch that one thread makes and another uses.
 //
 // scope() is called before the batcher, on the thread that makes the batch: a worker's or, without workers, the
-// consumer's. What it returns is destroyed on that thread when the batcher has returned or thrown.
+// consumer's. Its result is destroyed on that thread when the batcher has returned or thrown.
 //
-// Making tensors records operations in a recording of the thread; a batch made by a worker must bring its part along.
-// So the loader's workers call detach() after the batcher, and the token that it returns travels with the batch to the
-// thread that consumes it, which passes it to adopt() before it sees the batch. Without workers neither is called. A
-// token whose batch is never consumed is destroyed unadopted, after the batch.
+// Making tensors records operations in the thread's recording, which a worker must pass on with its batch. So the
+// loader's workers call detach() after the batcher. The token that it returns is passed with the batch to the
+// consumer's thread, which calls adopt() with it before it uses the batch. Without workers neither is called. If a
+// batch is never consumed, its token is destroyed after it, without adopt().
 //
-// before_next() is called on the consumer's thread each time it asks for a batch, with workers or without. It may wait:
-// that keeps a loop that never reads from feeding the device without bound.
+// before_next() is called on the consumer's thread each time it asks for a batch, with workers or without. It may wait,
+// so that a loop that never reads does not feed the device without bound.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct BatchHooks {
   std::function<void()> before_next;                 // on the consumer
 };
 
-// The hooks of every loader built without hooks of its own, from its next epoch on. Thread-safe.
+// Sets the hooks of every loader built without its own, from the loader's next epoch on. Thread-safe.
 void set_batch_hooks(BatchHooks hooks);
 BatchHooks batch_hooks();
 

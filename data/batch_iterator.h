@@ -11,34 +11,34 @@
 
 namespace burn::data {
 
-// A batch, and where the stream is after it; empty for a data set.
+// A batch, and the stream's position after it, which is empty for a data set.
 template <typename Batch>
 struct MadeBatch {
   Batch batch;
   std::string position = {};
 };
 
-// A pass under way. An input iterator that can be moved but not copied; belongs to one thread.
+// An input iterator that can be moved but not copied; used by one thread.
 template <typename Batch>
 class BatchIterator {
  public:
   using value_type = Batch;
   using difference_type = std::ptrdiff_t;
 
-  // `told`: gets the position after each batch that is taken of a stream.
-  explicit BatchIterator(Prefetcher::Owner source, std::shared_ptr<std::string> told = {})
-      : source_(std::move(source)), told_(std::move(told)) {
+  // `position_out`: set to the position after each batch that is taken from a stream. May be null.
+  explicit BatchIterator(Prefetcher::Owner source, std::shared_ptr<std::string> position_out = {})
+      : source_(std::move(source)), position_out_(std::move(position_out)) {
     ++*this;
   }
 
   Batch& operator*() const { return current_->batch; }
   Batch* operator->() const { return &current_->batch; }
-  // Where the stream is after this batch.
+  // The stream's position after this batch.
   const std::string& position() const { return current_->position; }
   BatchIterator& operator++() {
-    current_ = nullptr;  // before the next one comes: its memory may be needed
+    current_ = nullptr;  // freed before the next batch arrives, which may need its memory
     current_ = std::static_pointer_cast<MadeBatch<Batch>>(source_->next());
-    if (told_ && current_) *told_ = current_->position;
+    if (position_out_ && current_) *position_out_ = current_->position;
     return *this;
   }
   void operator++(int) { ++*this; }
@@ -47,7 +47,7 @@ class BatchIterator {
  private:
   Prefetcher::Owner source_;
   std::shared_ptr<MadeBatch<Batch>> current_;
-  std::shared_ptr<std::string> told_;
+  std::shared_ptr<std::string> position_out_;
 };
 
 }  // namespace burn::data

@@ -1,4 +1,4 @@
-// Which items make up which batch of which epoch.
+// Assigns the items of a data set to the batches of an epoch.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ struct LoaderOptions {
   std::shared_ptr<const BatchHooks> hooks;    // none: the global ones
 };
 
-// Throws on numbers that make no sense, naming them.
+// Throws if an option is out of range, naming it.
 void check(const LoaderOptions& options);
 
-// The same for a loader of a stream, with so many batches in an epoch.
+// The same for a loader of a stream, with `batches` in an epoch.
 void check_stream(const LoaderOptions& options, std::size_t batches);
 
 std::size_t num_batches(const LoaderOptions& options, std::size_t num_items);

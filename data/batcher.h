@@ -1,4 +1,4 @@
-// What loaders ask of a batcher (data/loader.h).
+// The interface between loaders and batchers (data/loader.h).
 #pragma once
 
 #include <concepts>
@@ -21,7 +21,7 @@ auto make_batch(const Batcher& batcher, std::vector<Item> items) {
   }
 }
 
-// A device's part of a batch, as DataLoader::parts_on() has it.
+// A device's part of a batch, as DataLoader::parts_on() divides it.
 template <typename Item>
 std::vector<Item> part_of(std::vector<Item> items, std::size_t part, std::size_t parts) {
   if (parts == 1) return items;
@@ -42,7 +42,7 @@ concept MovesToDevice = requires(const Batcher& batcher, const Device& device) {
   { batcher.to_device(device) } -> std::same_as<Batcher>;
 };
 
-// The batcher of another device, with the tape where it had one.
+// A copy of the batcher for another device, with autodiff if it had that.
 template <typename Batcher>
 Batcher on_device(Batcher batcher, const Device& device) {
   if constexpr (MovesToDevice<Batcher>) {

@@ -1,7 +1,7 @@
 // Collections of items that are fetched by index.
 //
-// Data sets are immutable once made, and their const functions are called from several threads at once (the workers of
-// a loader): an implementation that caches must lock. Code that needs a data set holds an AnyDataset, which shares it.
+// Data sets are immutable, and several threads (a loader's workers) call their const functions at once: an
+// implementation with a cache must lock it. Code that uses a data set holds an AnyDataset, which shares it.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace burn::data {
 void check_index(std::size_t index, std::size_t size);
 // Throws INTERNAL "data set: get_many gave 3 items for 4 indices".
 void check_count(std::size_t given, std::size_t wanted);
-// Throws INVALID_ARGUMENT for a null pointer in the place of a data set.
+// Throws INVALID_ARGUMENT if the pointer to a data set is null.
 void check_present(const void* dataset);
 
 template <typename T>
@@ -33,13 +33,13 @@ class Dataset {
   Dataset& operator=(const Dataset&) = default;
   virtual ~Dataset() = default;
 
-  // Errors: OUT_OF_RANGE for an index from len() on; whatever reading the item may bring.
+  // Errors: OUT_OF_RANGE for an index of len() or more; any error of reading the item.
   virtual Item get(std::size_t index) const = 0;
   virtual std::size_t len() const = 0;
 
-  // Several at once, in the order asked for. Worth overriding where one query for many is cheaper than many for one:
-  // loaders ask for whole batches, and every data set made of others (data/transforms.h) passes one call on as one
-  // call.
+  // Several items at once, in the order of `indices`. Override it if one query for many items is cheaper than many
+  // queries: loaders request whole batches, and every data set made of others (data/transforms.h) passes one call on as
+  // one call.
   virtual std::vector<Item> get_many(std::span<const std::size_t> indices) const {
     std::vector<Item> items;
     items.reserve(indices.size());
@@ -87,13 +87,13 @@ struct ItemOf<std::shared_ptr<D>> {
 template <typename D>
 using ItemOf = typename internal::ItemOf<std::remove_cvref_t<D>>::Type;
 
-// A data set of whatever kind with items of type T. Cheap to copy.
+// Any data set with items of type T. Cheap to copy.
 template <typename T>
 class AnyDataset {
  public:
   using Item = T;
 
-  // Takes over a data set given by value, shares one given by pointer. Errors: a null pointer.
+  // Owns a data set passed by value, shares one passed by pointer. Errors: a null pointer.
   template <typename D>
     requires std::is_base_of_v<Dataset<T>, D>
   AnyDataset(D dataset) : dataset_(std::make_shared<const D>(std::move(dataset))) {}  // NOLINT: implicit on purpose
@@ -106,7 +106,7 @@ class AnyDataset {
   Item get(std::size_t index) const { return dataset_->get(index); }
   std::size_t len() const { return dataset_->len(); }
   bool is_empty() const { return len() == 0; }
-  // Errors: also a data set that gives more or fewer items than it is asked for.
+  // Errors: also a data set that returns more or fewer items than requested.
   std::vector<Item> get_many(std::span<const std::size_t> indices) const {
     auto items = dataset_->get_many(indices);
     check_count(items.size(), indices.size());
@@ -117,13 +117,13 @@ class AnyDataset {
   std::shared_ptr<const Dataset<T>> dataset_;
 };
 
-// Items that lie in memory.
+// A data set that holds its items in memory.
 template <typename T>
 class InMemDataset : public Dataset<T> {
  public:
   explicit InMemDataset(std::vector<T> items) : items_(std::move(items)) {}
 
-  // Fetches everything once, some thousands of items at a time.
+  // Fetches all items once, some thousands at a time.
   template <typename D>
   static InMemDataset from_dataset(const D& dataset) {
     constexpr std::size_t kAtOnce = 4096;

@@ -7,7 +7,7 @@ namespace burn::data {
 namespace {
 
 constexpr bool kLines = false, kCurve = true;
-constexpr int kSteps = 5;  // pieces of a curve between two points
+constexpr int kSteps = 5;  // line segments of a curve between two points
 
 using Styles = std::array<std::vector<Glyph>, 10>;
 
@@ -74,7 +74,7 @@ const Styles& styles() {
 }
 // clang-format on
 
-// The curve through b and c of Catmull and Rom, at t in [0, 1].
+// The Catmull-Rom spline between b and c, at t in [0, 1].
 float spline(float a, float b, float c, float d, float t) {
   const float linear = c - a;
   const float square = 2 * a - 5 * b + 4 * c - d;

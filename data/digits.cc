@@ -7,16 +7,14 @@
 #include "data/digit_strokes.h"
 #include "data/random.h"
 
-// Everything here is done with operations that IEEE 754 rounds in one way only (no sin, no exp): see also
-// CMakeLists.txt.
+// All operations here are ones that IEEE 754 rounds in one way only (no sin, no exp): see also CMakeLists.txt.
 namespace burn::data {
 namespace {
 
 constexpr int kSide = static_cast<int>(MnistItem::kSide);
-constexpr float kHeight = 19;   // of an average digit, in pixels
-constexpr float kReach = 3.5f;  // pixels around a stroke that it may touch
-constexpr std::uint64_t kLabels = std::uint64_t{1}
-                                  << 63;  // streams of random numbers from here on give the order of labels
+constexpr float kHeight = 19;                              // of an average digit, in pixels
+constexpr float kReach = 3.5f;                             // pixels around a stroke that it may touch
+constexpr std::uint64_t kLabels = std::uint64_t{1} << 63;  // random streams from here on determine the order of labels
 
 // x -> matrix * x + offset, from glyph coordinates to pixels.
 struct Affine {
@@ -102,7 +100,7 @@ MnistItem DigitsDataset::get(std::size_t index) const {
   const auto styles = glyphs_of(label);
   const auto distances = draw(styles[rng.below(styles.size())], rng);
   const float half_width = rng.uniform(0.6f, 1.7f);
-  const float softness = rng.uniform(0.7f, 1.4f);  // pixels from full to nothing at the edge
+  const float softness = rng.uniform(0.7f, 1.4f);  // width in pixels of the edge, from full darkness to none
   const float darkness = rng.uniform(190, 255), noise = rng.uniform(0, 30);
 
   MnistItem item;

@@ -23,7 +23,7 @@ constexpr long kStallSeconds = 30;  // without a byte
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 using Curl = std::unique_ptr<CURL, void (*)(CURL*)>;
 
-// What went wrong, or nothing.
+// Downloads one URL. Returns the failure, or an empty text.
 std::string fetch(const std::string& url, const fs::path& path, std::uint64_t bytes) {
   static std::once_flag once;
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });

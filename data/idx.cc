@@ -16,15 +16,15 @@ namespace {
 constexpr std::uint64_t kMaxInflation = 1032;  // deflate cannot do better: 258 bytes for 2 bits
 constexpr std::uint64_t kMaxValues = std::uint64_t{1} << 31;
 
-// The contents of a file, unpacked while they are read.
+// The contents of a file, decompressed while they are read.
 class Contents {
  public:
   virtual ~Contents() = default;
-  // Fills as much of `out` as there is.
+  // Fills `out`, or a part of it if the contents end before. Returns the number of bytes.
   virtual Result<std::size_t> read(std::span<std::uint8_t> out) = 0;
-  // An upper bound of what read() may still give.
+  // An upper bound of the number of bytes that read() can still return.
   virtual std::uint64_t most_left() const = 0;
-  // Whether the end was reached and, where there is a checksum, it is right.
+  // Whether the end was reached and the checksum, if there is one, is right.
   virtual bool complete() const = 0;
   virtual const char* kind() const = 0;  // "data", in messages
 };
@@ -73,7 +73,7 @@ class GzipContents : public Contents {
       if (code == Z_STREAM_END)
         ended_ = true;
       else if (code == Z_BUF_ERROR && input_.empty())
-        break;  // truncated: what is missing is the caller's to say
+        break;  // truncated: the caller reports it
       else if (code != Z_OK)
         return corrupt();
     }
@@ -145,7 +145,7 @@ Result<IdxArray> parse_idx(std::span<const std::byte> file, int rank) {
   }
   IdxArray array{shape, std::vector<std::uint8_t>(static_cast<std::size_t>(*count))};
   BURN_RETURN_IF_ERROR(fill(*contents, array.values, "values"));
-  std::array<std::uint8_t, 1> more{};  // there must be none; asking makes zlib compare the checksum
+  std::array<std::uint8_t, 1> more{};  // must stay unread; the attempt makes zlib compare the checksum
   BURN_TRY(const auto surplus, contents->read(more));
   if (surplus != 0 || !contents->complete()) {
     return data_loss(

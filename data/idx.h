@@ -20,11 +20,11 @@ struct IdxArray {
 };
 
 // Reads an array of unsigned bytes of that rank; anything else is an error. Compression is recognised by the contents.
-// Memory is taken only for what is there: a file cannot claim more than its bytes may unpack to. Errors:
+// A file cannot make it allocate more memory than its bytes can unpack to, whatever sizes it claims. Errors:
 // INVALID_ARGUMENT or DATA_LOSS, one sentence with the numbers.
 Result<IdxArray> parse_idx(std::span<const std::byte> file, int rank);
 
-// The same from a file, which the errors name; NOT_FOUND when it is not there.
+// The same from a file, which the errors name. Errors: also NOT_FOUND if it does not exist.
 Result<IdxArray> read_idx(const std::filesystem::path& path, int rank);
 
 }  // namespace burn::data

@@ -1,12 +1,12 @@
-// Batches of a data set, made ahead by worker threads and handed out in order.
+// Batches of a data set, made ahead by worker threads and returned in order.
 //
-//   auto loader =
-//   data::DataLoaderBuilder(MnistBatcher{device}).batch_size(64).shuffle(42).num_workers(2).build(dataset); for (const
-//   MnistBatch& batch : loader) ...       // one pass is one epoch, the next loop is the next epoch
+//   auto loader = data::DataLoaderBuilder(MnistBatcher{device})
+//                     .batch_size(64).shuffle(42).num_workers(2).build(dataset);
+//   for (const MnistBatch& batch : loader) ...  // one pass is one epoch, the next loop is the next epoch
 //
 // A batcher is anything with `Batch batch(std::vector<Item>) const`, or a function of that form; the workers call it
-// (and the data set) at the same time. The order of the items is a function of the shuffle's seed and the epoch,
-// whatever the number of workers. What a worker throws comes out of the loop at the place of its batch. Leaving a loop
+// (and the data set) concurrently. The order of the items depends on the seed of shuffle() and the epoch only, not on
+// the number of workers. An exception in a worker is rethrown by the loop at the position of its batch. Leaving a loop
 // early stops the workers.
 #pragma once
 
@@ -36,8 +36,9 @@ class DataLoader {
  public:
   using value_type = Batch;
   using Make = std::function<Batch(std::span<const std::size_t> indices)>;
-  using MakeOn = std::function<Make(const Device& device)>;  // of the same batches on another device
-  // Of a stream: what makes a part of each batch from a position on, each batch once, counted from there.
+  using MakeOn = std::function<Make(const Device& device)>;  // makes the same batches on another device
+  // For a stream: Open returns a function that makes part `part` of each batch from `position` on. It is called once
+  // for each batch, with the batch's number, counted from there.
   using Made = MadeBatch<Batch>;
   using MakeNext = std::function<Made(std::size_t batch)>;
   using Open = std::function<MakeNext(const std::string& position, std::size_t part, std::size_t parts)>;
@@ -50,7 +51,7 @@ class DataLoader {
         end_(num_items) {
     check(options_);
   }
-  // Of a stream, with so many batches in an epoch.
+  // A loader of a stream, with `batches` in an epoch.
   DataLoader(Open open, std::size_t batches, LoaderOptions options, OpenOn open_on)
       : open_(std::make_shared<const Open>(std::move(open))),
         open_on_(std::move(open_on)),
@@ -68,8 +69,7 @@ class DataLoader {
   std::size_t num_items() const { return options_.drop_last ? size() * options_.batch_size : end_ - begin_; }
   const LoaderOptions& options() const { return options_; }
 
-  // The epoch that the next loop is, counted from 0: to resume a training at epoch k with the shuffles it would have
-  // had.
+  // The number of the next loop's epoch, from 0. Set it to resume a training at epoch k with the same shuffles.
   std::size_t epoch() const { return next_epoch_; }
   DataLoader& epoch(std::size_t next) {
     next_epoch_ = next;
@@ -77,9 +77,9 @@ class DataLoader {
   }
 
   bool is_stream() const { return open_ != nullptr; }
-  // Of a stream: where the next loop begins, which is after the batch that the last one took. To go on there in another
-  // process. Empty at the beginning, and always of a data set. Errors, of the next loop: INVALID_ARGUMENT for a text
-  // that is no position.
+  // The position in a stream at which the next loop begins: after the last batch that was taken. Set it to continue in
+  // another process. Empty at the beginning, and always for a data set. Errors, of the next loop: INVALID_ARGUMENT for
+  // a text that is not a position.
   const std::string& position() const { return *position_.text; }
   DataLoader& position(std::string next) {  // NOLINT(performance-unnecessary-value-param): it is moved from
     *position_.text = std::move(next);
@@ -91,17 +91,17 @@ class DataLoader {
   }
   std::default_sentinel_t end() const { return {}; }
 
-  // A pass of a chosen epoch, which leaves epoch() alone: its batches from `first` on, at most `limit` of them. The
-  // others are not made, so a pass that goes on in the middle begins as fast as one at the start.
+  // A pass over a given epoch, without changing epoch(): its batches from `first` on, at most `limit` of them. The
+  // others are not made, so it takes no longer to begin in the middle of an epoch than at its start.
   static constexpr std::size_t kAllBatches = static_cast<std::size_t>(-1);
-  // Of a stream the first is the one at `position`, whatever `first` is: that only says how many are left.
+  // For a stream, the first batch is at `position`; `first` only determines how many are left.
   BatchIterator<Batch> start(std::size_t epoch, std::size_t first = 0, std::size_t limit = kAllBatches,
                              const std::string& position = {}) const {
     return iterate(epoch, first, limit, position, nullptr);
   }
 
-  // Loaders over the items [begin, end) and over equal parts of the data set, as for one device each.
-  // Errors: UNIMPLEMENTED of a stream, which has no parts.
+  // Loaders over the items [begin, end) (slice), and over equal parts of the data set (split), such as one for each
+  // device. Errors: UNIMPLEMENTED for a stream, which has no parts.
   DataLoader slice(std::size_t begin, std::size_t end) const {
     if (is_stream()) throw Error(StatusCode::unimplemented, "data loader: a stream cannot be sliced or split");
     check_range(begin, end, end_ - begin_);
@@ -116,10 +116,10 @@ class DataLoader {
     return loaders;
   }
 
-  // Loaders that make each batch of this one in parts, as many as there are devices, and each part on its device:
-  // even_ranges() of the batch's items. One that has no item of a batch gets the batch's first, which is then in two
-  // parts: items_in() tells where.
-  // Errors (thrown): UNIMPLEMENTED for a batcher that has neither a member `device` nor to_device(const Device&).
+  // One loader for each device, which makes its part of each batch on the device; the parts are even_ranges() of the
+  // batch's items. A part that would be empty gets the batch's first item, which is then in more than one part;
+  // items_in() is less than the number of devices for such a batch. Errors (thrown): UNIMPLEMENTED for a batcher that
+  // has neither a member `device` nor to_device(const Device&).
   std::vector<DataLoader> parts_on(const std::vector<Device>& devices) const {
     if (!make_on_ && !open_on_) {
       throw Error(StatusCode::unimplemented,
@@ -140,7 +140,7 @@ class DataLoader {
   }
 
  private:
-  // A copy has one of its own.
+  // Copying makes a new string, so that copies of a loader have independent positions.
   struct Position {
     Position() = default;
     Position(const Position& other) : text(std::make_shared<std::string>(*other.text)) {}
@@ -153,14 +153,14 @@ class DataLoader {
   };
 
   BatchIterator<Batch> iterate(std::size_t epoch, std::size_t first, std::size_t limit, const std::string& position,
-                               std::shared_ptr<std::string> told) const {
+                               std::shared_ptr<std::string> position_out) const {
     const auto count = std::min(limit, size() - std::min(first, size()));
     const auto workers = options_.num_workers;
     auto make = is_stream() ? makes_next(position) : makes_planned(epoch, first);
     return BatchIterator<Batch>(
         Prefetcher::Owner(new Prefetcher(count, workers, options_.prefetch.value_or(2 * workers), std::move(make),
                                          options_.hooks ? *options_.hooks : batch_hooks())),
-        std::move(told));
+        std::move(position_out));
   }
   Prefetcher::Make makes_next(const std::string& position) const {
     return [make = (*open_)(position, part_, parts_)](std::size_t batch) -> std::shared_ptr<void> {
@@ -183,7 +183,7 @@ class DataLoader {
 
   std::shared_ptr<const Make> make_;
   MakeOn make_on_;
-  std::shared_ptr<const Open> open_;  // of a stream
+  std::shared_ptr<const Open> open_;  // not null: a loader of a stream
   OpenOn open_on_;
   Position position_;
   LoaderOptions options_;
@@ -205,7 +205,7 @@ class DataLoaderBuilder {
     return set(options_.hooks, std::make_shared<const BatchHooks>(std::move(hooks)));
   }
 
-  // The builder can build again: with other options, or over another data set.
+  // Can be called again, with other options or another data set.
   template <typename D>
   auto build(D dataset) const {
     using Item = ItemOf<D>;
@@ -224,9 +224,9 @@ class DataLoaderBuilder {
     }
     return DataLoader<Batch>(make_with(batcher_), source.len(), options_, std::move(make_on));
   }
-  // Of a stream, which is read in order by one worker at a time, while others make batches of what they have read. An
-  // epoch has so many batches, all of them whole. Errors (thrown): shuffle(), as a stream has its own order; no
-  // batches.
+  // A loader of a stream, which one worker at a time reads in order, while others make batches of the items that they
+  // have read. An epoch has `batches_per_epoch` batches, all of them complete. Errors (thrown): shuffle() was called,
+  // as a stream has its own order; 0 batches.
   template <IsStream S>
   auto build(S stream, std::size_t batches_per_epoch) const {
     return build(std::make_shared<const S>(std::move(stream)), batches_per_epoch);

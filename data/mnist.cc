@@ -25,7 +25,7 @@ constexpr std::string_view kMirrors[] = {
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
 };
 
-// The files and their sizes, which tell a page of a captive portal from a download.
+// The files and their sizes, by which a download is told apart from the page of a captive portal.
 struct RemoteFile {
   std::string_view name;
   std::uint64_t bytes;
@@ -56,7 +56,7 @@ fs::path locate(const fs::path& folder, const std::string& name) {
               fmt::format("MNIST: there is neither {0} nor {0}.gz in {1}", name, folder.native()));
 }
 
-// Once for each folder: a program asks for both parts, and again in each run of a loop.
+// Prints the note once for each folder, as a program loads both parts, possibly several times.
 void say_cut(const fs::path& folder, std::size_t train, std::size_t all) {
   static std::mutex mutex;
   static auto& told = *new std::set<std::string>;

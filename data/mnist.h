@@ -20,29 +20,29 @@ struct MnistItem {
 
 // Holds the images in memory; copies share them.
 //
-// A folder holds the files by their usual names, compressed or not: train-images-idx3-ubyte[.gz],
+// A folder has the files under their usual names, compressed or not: train-images-idx3-ubyte[.gz],
 // train-labels-idx1-ubyte[.gz], t10k-images-idx3-ubyte[.gz], t10k-labels-idx1-ubyte[.gz].
 //
-// Where only the t10k files are, they are cut, so that there is something to train with that the test does not know:
-// the first 80 % are the training set, the rest is the test set. Where such a part is given, a line on stderr says so,
-// once for each folder and process, and so does describe(); whole_test() gives all of them.
+// If a folder has only the t10k files, they are divided, so that training and test use different images: the first 80 %
+// are the training set, the rest is the test set. A line on stderr, once for each folder and process, and describe()
+// then say so; whole_test() returns all of them.
 class MnistDataset : public Dataset<MnistItem> {
  public:
   // Errors: one sentence naming the file, and the numbers where some disagree.
   static MnistDataset train(const std::filesystem::path& folder);
   static MnistDataset test(const std::filesystem::path& folder);
-  // The images of the t10k files, all of them, whatever else is in the folder.
+  // All images of the t10k files, whatever else is in the folder.
   static MnistDataset whole_test(const std::filesystem::path& folder);
 
-  // Fetches the files that `folder` lacks, and returns it: train(download(folder)). Each URL base in turn is tried.
-  // Errors: UNAVAILABLE saying what each of them answered.
+  // Downloads the files that `folder` lacks, and returns it: train(download(folder)). Tries each mirror in turn.
+  // Errors: UNAVAILABLE with the failure of each mirror.
   static std::filesystem::path download(const std::filesystem::path& folder);
   static std::filesystem::path download(const std::filesystem::path& folder, std::span<const std::string> mirrors);
 
   MnistItem get(std::size_t index) const override;
   std::size_t len() const override { return end_ - begin_; }
 
-  // A part of its files, because there were no others.
+  // Whether it is a part of the t10k files, as the folder has no others.
   bool is_cut() const;
   // "images 8000 to 9999 of the 10000 in DIR/t10k-images-idx3-ubyte.gz"
   std::string describe() const;

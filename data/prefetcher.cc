@@ -9,18 +9,19 @@ namespace burn::data {
 namespace {
 
 struct GlobalHooks {
-  GlobalHooks() { keep_whole_over_forks(mutex); }
+  GlobalHooks() { lock_during_fork(mutex); }
 
   std::mutex mutex;
   BatchHooks hooks;
 };
 
 GlobalHooks& global_hooks() {
-  static auto& hooks = *new GlobalHooks;  // there to the end: loaders may be static objects
+  static auto& hooks = *new GlobalHooks;  // never destroyed: loaders may be static objects
   return hooks;
 }
 
-// What is recorded for a batch on a worker goes with the batch, or with this.
+// Ensures that a worker's recording is detached after each batch: by detach(), or by the destructor if the batcher
+// throws.
 class Recorded {
  public:
   explicit Recorded(const BatchHooks& hooks) : hooks_(hooks) {}
@@ -29,7 +30,7 @@ class Recorded {
   ~Recorded() {
     if (is_detached_) return;
     try {
-      (void)detach();  // a batch that was not made is followed by nothing
+      (void)detach();  // drops the recording of a batch that was not made
     } catch (...) {    // NOLINT: the batcher's exception is the one to report
     }
   }
@@ -58,16 +59,16 @@ BatchHooks batch_hooks() {
 }
 
 Prefetcher::Prefetcher(std::size_t count, std::size_t workers, std::size_t ahead, Make make, BatchHooks hooks)
-    : forks_((watch_forks(), fork_count())),
+    : forks_((install_fork_handlers(), fork_count())),
       make_(std::move(make)),
       hooks_(std::move(hooks)),
       count_(count),
       slots_(std::clamp<std::size_t>(ahead, 1, std::max<std::size_t>(count, 1))),
       limit_(count) {
   try {
-    // The program's code runs there, and takes signals as it does elsewhere.
+    // Not by start_thread(), which blocks signals: these threads run user code, which handles signals as elsewhere.
     for (std::size_t i = 0; i < std::min(workers, count); ++i) threads_.emplace_back(&Prefetcher::work, this);
-  } catch (...) {  // the system gives no more threads
+  } catch (...) {  // a thread could not be started
     stop();
     throw;
   }
@@ -125,7 +126,7 @@ void Prefetcher::work() {
     lock.unlock();
     Slot made = produce(index);
     lock.lock();
-    if (made.error) {  // those after it will not be asked for
+    if (made.error) {  // the batches after it will not be taken
       limit_ = std::min(limit_, index + 1);
       room_.notify_all();
     }

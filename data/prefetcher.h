@@ -1,5 +1,5 @@
-// Threads that make numbered things ahead of the thread that takes them in order. The loader's engine, free of item
-// types.
+// Worker threads that make batches ahead of the thread that takes them in order. The part of the loader that does not
+// depend on item types.
 #pragma once
 
 #include <condition_variable>
@@ -16,33 +16,33 @@
 
 namespace burn::data {
 
-// Owned and used by one thread, the consumer. The destructor waits for the batches being made, not for those still to
-// come.
+// Owned and used by one thread, the consumer. The destructor waits for batches that are being made; it starts no
+// others.
 class Prefetcher {
  public:
   using Make = std::function<std::shared_ptr<void>(std::size_t index)>;
 
-  // Calls make(0), ..., make(count - 1) on `workers` threads (0: on the consumer's, when it asks), at most `ahead` of
-  // them before they are taken. `make` is called from several threads at once, and must not return nullptr.
+  // Calls make(0), ..., make(count - 1) on `workers` threads (0: on the consumer's, in next()); at most `ahead` batches
+  // are made before they are taken. `make` is called from several threads at once, and must not return nullptr.
   Prefetcher(std::size_t count, std::size_t workers, std::size_t ahead, Make make, BatchHooks hooks);
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
   ~Prefetcher();
 
-  // The next one in order, nullptr after the last. An exception of make(i) comes out of the i-th call; nothing follows
-  // it. Errors (thrown): FAILED_PRECONDITION in the child of a fork(), where there are no workers any more.
+  // Returns the next batch in order, nullptr after the last. An exception of make(i) is rethrown by the i-th call, and
+  // ends the sequence. Errors (thrown): FAILED_PRECONDITION in the child of a fork(), which has no worker threads.
   std::shared_ptr<void> next();
 
-  // The child of a fork() has no such threads to wait for: the object is left as it is, undestroyed.
+  // In the child of a fork() the object is not destroyed, as there are no threads to wait for.
   struct Delete {
     void operator()(Prefetcher* prefetcher) const;
   };
   using Owner = std::unique_ptr<Prefetcher, Delete>;
 
  private:
-  // Where batch i waits to be taken, i modulo the number of slots.
+  // Holds batch i until it is taken; its index is i modulo the number of slots.
   struct Slot {
-    std::shared_ptr<void> token;  // before the batch, so that it is destroyed after it
+    std::shared_ptr<void> token;  // declared before the batch, so that it is destroyed after it
     std::shared_ptr<void> batch;
     std::exception_ptr error;
     bool ready = false;
@@ -59,13 +59,13 @@ class Prefetcher {
   const std::uint32_t forks_;
   const Make make_;
   const BatchHooks hooks_;
-  std::size_t count_;      // shrinks to what is taken when a batch fails; the consumer's
-  std::size_t taken_ = 0;  // the consumer's, written under the mutex
+  std::size_t count_;      // reduced to taken_ when a batch fails; used by the consumer only
+  std::size_t taken_ = 0;  // written by the consumer only, under the mutex
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable room_, ready_;
   std::vector<Slot> slots_;
-  std::size_t started_ = 0, limit_;  // the next to make; where to end
+  std::size_t started_ = 0, limit_;  // the next batch to make; the end of the batches to make
   bool stopping_ = false;
 
   std::vector<std::thread> threads_;

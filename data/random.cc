@@ -24,7 +24,7 @@ std::uint32_t Rng::bits() {
 
 std::uint64_t Rng::below(std::uint64_t bound) {
   constexpr auto kMax = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t limit = kMax - kMax % bound;  // a multiple of bound: numbers from there on would not be uniform
+  const std::uint64_t limit = kMax - kMax % bound;  // a multiple of bound; numbers from here on are rejected
   std::uint64_t number = 0;
   do {
     number = std::uint64_t{bits()} << 32;

@@ -1,4 +1,4 @@
-// Random numbers for the handling of data: the same on every platform, for a seed and a stream.
+// Random numbers for data sets and loaders: for a seed and a stream, the same on every platform.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace burn::data {
 
-// Philox, walked in order. Streams of one seed are independent: one per epoch, per item, ... A value; not thread-safe.
+// Philox with a counter. Streams of one seed are independent: one for each epoch, item, ... A value; not thread-safe.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed, std::uint64_t stream = 0) : seed_(seed), stream_(stream) {}
@@ -21,7 +21,7 @@ class Rng {
  private:
   std::uint64_t seed_, stream_, block_ = 0;
   std::array<std::uint32_t, 4> lanes_{};
-  int used_ = 4;  // of lanes_
+  int used_ = 4;  // how many of lanes_ have been returned
 };
 
 // 0, ..., size - 1 in random order.

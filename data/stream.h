@@ -1,9 +1,9 @@
-// Items that are read one after the other: a log, a queue, shards without an index.
+// Items that can only be read in order: a log, a queue, shards without an index.
 //
 //   auto loader = data::DataLoaderBuilder(batcher).batch_size(64).num_workers(2).build(LinesOf{"big.jsonl"}, 10'000);
 //
-// A loader of a stream gives so many batches in an epoch, and goes on in the next epoch where it was. After the last
-// item it begins another pass. Where it is has a text, the position, from which another process goes on.
+// A loader of a stream returns a fixed number of batches in an epoch, and continues in the next epoch. After the last
+// item it begins another pass. Its position is a text, with which another process can continue.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +19,7 @@
 
 namespace burn::data {
 
-// A pass under way. Used by one thread at a time.
+// Reads one pass of a stream. One thread at a time.
 template <typename T>
 class StreamReader {
  public:
@@ -28,12 +28,12 @@ class StreamReader {
   StreamReader& operator=(const StreamReader&) = delete;
   virtual ~StreamReader() = default;
 
-  virtual std::optional<T> next() = 0;  // nothing: the pass is over
-  // Where the item is that next() would give: any text but the empty one, which is the beginning of a pass.
+  virtual std::optional<T> next() = 0;  // std::nullopt at the end of the pass
+  // The position of the item that next() would return. Any text but the empty one, which means the beginning of a pass.
   virtual std::string position() const = 0;
 };
 
-// Immutable once made; open() may be called by several threads at once.
+// Immutable; several threads may call open() at once.
 template <typename T>
 class Stream {
  public:
@@ -44,28 +44,29 @@ class Stream {
   Stream& operator=(const Stream&) = default;
   virtual ~Stream() = default;
 
-  // A pass (counted from 0) from a position on that a reader of that pass gave; empty: from its beginning. The items
-  // and their order are a function of the pass, as of shards that are shuffled anew for each.
+  // Opens a pass (counted from 0) at a position that a reader of that pass has returned; empty: at its beginning. The
+  // items and their order may depend on the pass, such as if shards are shuffled anew for each.
   virtual std::unique_ptr<StreamReader<T>> open(std::size_t pass, const std::string& position) const = 0;
 };
 
 template <typename S>
 concept IsStream = std::is_base_of_v<Stream<typename S::Item>, S>;
 
-// A pass and a position in it, as the text that a loader gives: "2:1048576"; empty: the beginning of the first.
+// A pass and a position in it, as the text that a loader returns: "2:1048576"; empty: the beginning of the first pass.
 struct StreamPosition {
   std::size_t pass = 0;
   std::string in_pass;
 
-  // Errors (thrown): INVALID_ARGUMENT for a text that is none.
+  // Errors (thrown): INVALID_ARGUMENT for a text that is not a position.
   static StreamPosition parse(const std::string& text);
   std::string text() const;
 };
 
-// Lets threads read in the order of the numbers they have, each number once, from 0 on.
+// Makes threads read in the order of their numbers, each number once, from 0 on.
 class ReadingOrder {
  public:
-  // Waits for those before, then reads. Errors (thrown): what `read` throws; INTERNAL where one before has thrown.
+  // Waits until all lower numbers have read, then calls `read`. Errors (thrown): those of `read`; INTERNAL if an
+  // earlier one has thrown.
   void in_turn(std::size_t number, const std::function<void()>& read);
 
  private:
@@ -84,13 +85,13 @@ class StreamBatches {
  public:
   struct Items {
     std::vector<T> items;
-    std::string position;  // after them
+    std::string position;  // after these items
   };
 
   StreamBatches(std::shared_ptr<const Stream<T>> stream, std::size_t batch_size, const std::string& position)
       : stream_(std::move(stream)), batch_size_(batch_size), at_(StreamPosition::parse(position)) {}
 
-  // Each batch once, from 0 on; waits until those before it are read.
+  // Reads a batch, each once, from 0 on. Waits until the batches before it have been read.
   Items read(std::size_t batch) {
     Items read;
     order_.in_turn(batch, [&] {
@@ -117,10 +118,10 @@ class StreamBatches {
 
   const std::shared_ptr<const Stream<T>> stream_;
   const std::size_t batch_size_;
-  ReadingOrder order_;  // guards what follows
-  StreamPosition at_;   // of the pass, where it was opened
+  ReadingOrder order_;  // guards the members below
+  StreamPosition at_;   // the pass, and where in it reader_ was opened
   std::unique_ptr<StreamReader<T>> reader_;
-  bool is_fresh_ = true;  // nothing has been asked of the first reader
+  bool is_fresh_ = true;  // next() of the first reader has not been called yet
 };
 
 }  // namespace burn::data

@@ -1,6 +1,6 @@
-// Data sets made of data sets: other items, other orders, parts, joins and windows.
+// Data sets made of other data sets: mapped items, other orders, parts, concatenations and windows.
 //
-// The item type follows from what is wrapped: ShuffledDataset(MnistDataset::train(folder), 42).
+// The item type is deduced from the source: ShuffledDataset(MnistDataset::train(folder), 42).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace burn::data {
 
-// Every item passed through a function, each time it is fetched. The function is called from several threads.
+// Applies a function to every item, each time it is fetched. The function is called from several threads.
 template <typename In, typename Out>
 class MapperDataset : public Dataset<Out> {
  public:
@@ -34,7 +34,7 @@ class MapperDataset : public Dataset<Out> {
 template <typename D, typename F>
 MapperDataset(D, F) -> MapperDataset<ItemOf<D>, std::invoke_result_t<F, ItemOf<D>>>;
 
-// The items at given indices, in that order; an index may come more than once.
+// The items at given indices, in that order; an index may occur more than once.
 template <typename T>
 class SelectionDataset : public Dataset<T> {
  public:
@@ -72,8 +72,8 @@ class ShuffledDataset : public SelectionDataset<T> {
 template <typename D>
 ShuffledDataset(D, std::uint64_t) -> ShuffledDataset<ItemOf<D>>;
 
-// `size` items drawn at random: with replacement each independently, without it going through the source in a new order
-// as often as need be. Errors: items to be drawn from an empty source.
+// `size` items drawn at random: with replacement each independently; without it, in passes over the source, each in a
+// new order. Errors: size > 0 and an empty source.
 template <typename T>
 class SamplerDataset : public SelectionDataset<T> {
  public:
@@ -94,7 +94,7 @@ class PartialDataset : public Dataset<T> {
     check_range(begin, end, source_.len());
   }
 
-  // As many parts, in order, whose sizes differ by one at most.
+  // Divides the source into `parts` parts, in order, whose sizes differ by at most one.
   static std::vector<PartialDataset> split(AnyDataset<T> source, std::size_t parts) {
     std::vector<PartialDataset> result;
     for (const auto& [begin, end] : even_ranges(source.len(), parts)) result.emplace_back(source, begin, end);
@@ -117,7 +117,7 @@ class PartialDataset : public Dataset<T> {
 template <typename D>
 PartialDataset(D, std::size_t, std::size_t) -> PartialDataset<ItemOf<D>>;
 
-// One after the other.
+// The items of several data sets, one data set after the other.
 template <typename T>
 class ComposedDataset : public Dataset<T> {
  public:
@@ -131,7 +131,7 @@ class ComposedDataset : public Dataset<T> {
     return sources_[at].get(index - begin_of(at));
   }
   std::size_t len() const override { return ends_.empty() ? 0 : ends_.back(); }
-  // One call for each source that has some of them.
+  // Makes one call to each source that has some of the items.
   std::vector<T> get_many(std::span<const std::size_t> indices) const override {
     std::vector<std::vector<std::size_t>> wanted(sources_.size());
     for (const auto index : indices) {

@@ -1,5 +1,5 @@
-// The one visitor from which everything about attributes derives, and the checks that kAttrs tells the whole truth.
-// For the .cc files of ir/ and their tests.
+// The visitor that all code about attributes is derived from, and checks that kAttrs lists every field. For the .cc
+// files of ir/ and their tests.
 #pragma once
 
 #include <string>
@@ -37,7 +37,7 @@ std::string attr_text(const Field& field) {
 
 namespace detail {
 
-// Stands for a value of any field's type.
+// Converts to the type of any field.
 template <typename Owner>
 struct AnyField {
   template <typename T>
@@ -50,7 +50,7 @@ constexpr bool takes_fields(std::index_sequence<I...>) {
   return requires { Kind{(static_cast<void>(I), AnyField<Kind>{})...}; };
 }
 
-// The number of fields of an aggregate: the longest braced list it can be made from.
+// The number of fields of an aggregate: the length of the longest braced list that initialises it.
 template <typename Kind, std::size_t N = 16>
 constexpr std::size_t field_count() {
   if constexpr (N == 0 || takes_fields<Kind>(std::make_index_sequence<N>{}))

@@ -13,7 +13,7 @@
 namespace burn::ir {
 namespace {
 
-// A name off the wire, fit for a message: short and printable.
+// A received name made safe for a message: short and printable.
 std::string quoted(std::string_view text) {
   constexpr std::size_t kShown = 64;
   std::string shown{text.substr(0, kShown)};
@@ -97,7 +97,7 @@ Status read_attr(std::string_view op, std::string_view attr, std::span<const Att
 
 template <typename Kind>
 Result<Op> build(std::span<const AttrView> attrs) {
-  Result<Op> op{Op{std::in_place_type<Kind>}};  // filled in where it is: ops are large
+  Result<Op> op{Op{std::in_place_type<Kind>}};  // filled in place: ops are large
   auto& kind = std::get<Kind>(*op);
   for (const auto& given : attrs) {
     bool known = false;

@@ -1,4 +1,4 @@
-// Attributes of any op as named values, derived from kAttrs: what the wire, printing and docs read.
+// Attributes of any op as named values, derived from kAttrs. Used by the wire format, printing and docs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace burn::ir {
 
-// Booleans travel as 0 and 1, enums and dtypes as their names, floating attributes as doubles.
+// Booleans are stored as 0 and 1, enums and dtypes as their names, floating-point attributes as doubles.
 using AttrValue = std::variant<std::int64_t, double, std::string, Dims>;
 
 struct NamedAttr {
@@ -22,21 +22,21 @@ struct NamedAttr {
   friend bool operator==(const NamedAttr&, const NamedAttr&) = default;
 };
 
-// The same with texts that it does not own: nothing is copied on the way from the wire to an op, or back.
+// The same with texts that it does not own, so that ops are decoded and encoded without copies.
 using AttrValueView = std::variant<std::int64_t, double, std::string_view, Dims>;
 struct AttrView {
   std::string_view name;
   AttrValueView value;
 };
 
-// The kName of the op's struct: what stands on the wire.
+// The kName of the op's struct, which identifies the op on the wire.
 std::string_view kind_name(const Op& op);
 
 std::vector<NamedAttr> attrs_of(const Op& op);
-// Without those that have their defaults, bit for bit (-0.0 is not 0.0): what is sent.
+// Only the attributes that differ from their defaults in any bit (-0.0 is not 0.0). Only these are sent.
 std::vector<NamedAttr> changed_attrs_of(const Op& op);
 
-// Takes attributes one by one.
+// Receives attributes one by one.
 class AttrSink {
  public:
   virtual ~AttrSink() = default;
@@ -47,8 +47,8 @@ class AttrSink {
 };
 void each_changed_attr(const Op& op, AttrSink& sink);
 
-// The op of that name with those attributes, each of the right type and at most once; absent ones have the default of
-// the op's struct.
+// Makes the op of that name. Attributes must have the right type and occur at most once; absent ones have the default
+// of the op's struct.
 // Errors: UNIMPLEMENTED for an unknown op, INVALID_ARGUMENT for attributes that do not fit.
 Result<Op> read_op(std::string_view kind_name, std::span<const AttrView> attrs);
 Result<Op> make_op(std::string_view kind_name, std::span<const NamedAttr> attrs);

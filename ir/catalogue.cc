@@ -72,7 +72,7 @@ std::vector<CatalogueEntry> make_catalogue() {
   return entries;
 }
 
-// A formula's `|` would end a table's cell.
+// Escapes `|`, which would end a table's cell.
 std::string cell(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -111,7 +111,7 @@ const std::vector<CatalogueEntry>& catalogue() {
 
 std::uint64_t op_set_fingerprint() {
   static const std::uint64_t fingerprint = [] {
-    std::string text;  // one line per fact; docs are left out: they change nothing
+    std::string text;  // one line per fact; without docs, which do not affect results
     for (int i = 0; i < kDTypeCount; ++i) text += fmt::format("dtype {}\n", name(static_cast<DType>(i)));
     for (const auto& entry : catalogue()) {
       text += fmt::format("{} {} | {} | {}\n", entry.tier, entry.name, entry.signature, entry.formula);

@@ -1,4 +1,5 @@
-// The whole op set as data: tests walk it, docs/ops.md is printed from it, the handshake compares its fingerprint.
+// The whole op set as data. Tests iterate over it, docs/ops.md is generated from it, and the handshake compares its
+// fingerprint.
 #pragma once
 
 #include <string>
@@ -14,19 +15,19 @@ struct CatalogueEntry {
   std::string formula;    // pointwise only
   std::string doc;        // pointwise only: the structured ones are described in ir/ops/
   std::vector<std::string> attrs;
-  std::string factors;  // structured only: how it is computed in parts (ir/factors.h)
+  std::string factors;  // structured only: how it can be split (ir/factors.h)
 };
 
 const std::vector<CatalogueEntry>& catalogue();
 
-// 64 bits over names, attributes and formulas: two builds with the same fingerprint mean the same by every program.
+// A 64-bit hash of names, attributes and formulas: builds with the same fingerprint interpret every program alike.
 std::uint64_t op_set_fingerprint();
 
-// What docs/ops.md, of which `written` is the text, says by hand of a structured op: from "**Semantics.**" to the end
-// of its section. Empty if it says nothing.
+// The hand-written description of a structured op in `written`, the text of docs/ops.md: from "**Semantics.**" to the
+// end of the op's section. Empty if there is none.
 std::string_view semantics_of(std::string_view op, std::string_view written);
 
-// The text of docs/ops.md, with the semantics that `written`, its present text, has.
+// Generates docs/ops.md, keeping the hand-written semantics of `written`, its current text.
 std::string catalogue_markdown(std::string_view written);
 
 }  // namespace burn::ir

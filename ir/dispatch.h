@@ -1,4 +1,4 @@
-// From a run-time dtype to a C++ type, once, at the border of a kernel:
+// Dispatches from a run-time dtype to a C++ type, once, at the entry of a kernel:
 //   dispatch(dtype, [&]<typename T>() { kernel<T>(...); });
 // Include only from .cc files: each use instantiates its body 13 times.
 #pragma once
@@ -30,7 +30,7 @@ decltype(auto) dispatch(DType dtype, Body&& body) {
   __builtin_unreachable();  // decoders reject numbers outside the enum
 }
 
-// The type that arithmetic on T happens in: float for the 16-bit floats, T for all else.
+// The type that arithmetic on T is done in: float for the 16-bit floats, otherwise T.
 template <typename T>
 struct ComputeType {
   using type = T;

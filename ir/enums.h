@@ -1,7 +1,7 @@
-// The enums among the attributes by name: what the wire, printing and docs write for them.
+// Names of the enumerators of attributes, as used on the wire, in printed text and in docs.
 //
-// A switch without `default` and an empty name after it: a forgotten enumerator does not compile, and the list of an
-// enum's names ends where they turn empty.
+// The switches have no `default`, so that a missing enumerator does not compile, and return an empty name for values
+// past the last enumerator, where parse_enum() stops.
 #pragma once
 
 #include <optional>
@@ -99,7 +99,7 @@ constexpr std::string_view name(InterpolateMode mode) {
   return {};
 }
 
-// The enumerator of that name.
+// Returns the enumerator of that name; std::nullopt if there is none.
 template <typename Enum>
 std::optional<Enum> parse_enum(std::string_view text) {
   if constexpr (std::is_same_v<Enum, DType>) {

@@ -14,7 +14,7 @@ std::string_view name(FactorKind kind) {
 
 bool combines(FactorKind kind) { return kind != FactorKind::map && kind != FactorKind::whole; }
 
-ReduceFn combination(FactorKind kind) {
+ReduceFn combining_fn(FactorKind kind) {
   switch (kind) {
     case FactorKind::prod:
       return ReduceFn::prod;
@@ -75,7 +75,7 @@ std::string to_string(const Factors& factors) {
 namespace factor_rules {
 namespace {
 
-// The next piece of a text up to a separator, without the spaces around it; removes both.
+// Removes the next piece of a text and the separator after it; returns the piece without surrounding spaces.
 std::string_view take(std::string_view& text, std::string_view separator) {
   const auto end = text.find(separator);
   auto piece = text.substr(0, end);
@@ -85,7 +85,7 @@ std::string_view take(std::string_view& text, std::string_view separator) {
   return piece;
 }
 
-// Reads one rule.
+// Parses one rule in einsum notation.
 class Reader {
  public:
   Reader(Types operands, Types results) : factors_(operands.size(), results.size()) {}
@@ -98,7 +98,7 @@ class Reader {
     read_list(list, type, [&](std::size_t factor, int dim) { factors_.put_result(factor, i, dim); });
   }
 
-  // Those of the operands are taken for sums until a result has them.
+  // A factor that no result has is a sum.
   Factors finish() {
     Factors done(factors_.operand_count(), factors_.result_count());
     for (std::size_t f = 0; f < factors_.size(); ++f) {
@@ -139,7 +139,7 @@ class Reader {
 
   struct Name {
     std::string_view word;
-    int k;  // of the dims of `...`
+    int k;  // which of the dims of `...`
   };
   Factors factors_;
   std::vector<Name> names_;
@@ -149,7 +149,7 @@ class Reader {
 
 }  // namespace
 
-Factors read(std::string_view rule, Types operands, Types results, std::initializer_list<Linear> linear) {
+Factors read(std::string_view rule, Types operands, Types results, std::initializer_list<LinearOperands> linear) {
   Reader reader(operands, results);
   auto lists = take(rule, "->");
   for (std::size_t i = 0; i < operands.size(); ++i) reader.read_operand(take(lists, ","), i, *operands[i]);
@@ -159,7 +159,7 @@ Factors read(std::string_view rule, Types operands, Types results, std::initiali
   return factors;
 }
 
-Factors along(std::int64_t axis, Types operands, Types results, std::initializer_list<Linear> linear) {
+Factors along(std::int64_t axis, Types operands, Types results, std::initializer_list<LinearOperands> linear) {
   Factors factors(operands.size(), results.size());
   const auto& shape = results[0]->shape;
   for (int dim = 0; dim < shape.rank(); ++dim) {

@@ -1,7 +1,7 @@
-// How an op can be computed in parts: which dims of its operands and results are one index, and what becomes of an
-// index that no result has. A program that is split over several devices is rewritten by these rules
-// (compile/partition/), which stand beside the shape rules in ir/ops/. In the field: the letters of an einsum, the
-// factors of Shardy (https://openxla.org/shardy).
+// How an op can be split into parts: which dims of its operands and results share an index, and how the results of
+// parts are combined over an index that no result has. compile/partition/ rewrites a program for several devices by
+// these rules, which are defined with the shape rules in ir/rules/. They correspond to the letters of an einsum and to
+// the factors of Shardy (https://openxla.org/shardy).
 //
 // matmul [m, k] x [k, n] -> [m, n] has three factors: m and n, which are *map*, and k, which is *sum*. Rows m0 .. m1 of
 // the result are the product of rows m0 .. m1 of the first operand and all of the second; products over parts of k add
@@ -20,24 +20,25 @@
 namespace burn::ir {
 
 enum class FactorKind : std::uint8_t {
-  map,   // every result has it: a part of it gives that part of the results
-  sum,   // no result has it: what parts of it give are added up to the results
-  prod,  // as sum, but they are multiplied,
-  max,   // or of each element the largest is taken (NaN wins),
-  min,   // or the smallest
+  map,   // every result has it: computing a part of it gives that part of the results
+  sum,   // no result has it: the partial results of its parts are added
+  prod,  // as sum, but multiplied
+  max,   // as sum, but the maximum of each element (NaN wins)
+  min,   // as sum, but the minimum of each element
   whole  // cannot be split
 };
 std::string_view name(FactorKind kind);
-bool combines(FactorKind kind);         // whether it is sum, prod, max or min
-ReduceFn combination(FactorKind kind);  // Requires: combines(kind).
+bool combines(FactorKind kind);          // whether parts are combined: sum, prod, max or min
+ReduceFn combining_fn(FactorKind kind);  // Requires: combines(kind).
 
-// Operands in which an op commutes with adding up (or another way of combining): where exactly these are values that
-// have yet to be combined with those of other members, so are the results. The other operands are whole.
-struct Linear {
+// A set of operands in which an op is linear: it commutes with adding (or otherwise combining) them. If exactly these
+// operands are partial values, still to be combined over the members, so are the results. All other operands must be
+// whole.
+struct LinearOperands {
   static constexpr std::uint64_t kEveryOperand = ~std::uint64_t{0};
 
-  std::uint64_t operands = 0;  // a bit each
-  bool sums_only = true;       // false: whatever the values are combined by, as for ops that move elements
+  std::uint64_t operands = 0;  // a bitmask
+  bool sums_only = true;       // false: commutes with every ReduceFn, as ops that only move elements do
 
   bool has(std::size_t operand) const {
     return operands == kEveryOperand || (operand < 64 && (operands >> operand & 1) != 0);
@@ -45,9 +46,9 @@ struct Linear {
   bool allows(ReduceFn fn) const { return !sums_only || fn == ReduceFn::sum; }
 };
 
-// The factors of one use of an op. A dim of an operand or result is the product of the factors that lie in it, in their
-// order here, the outermost first; a dim of another size than 1 in which none lies is whole. Splitting a dim splits its
-// outermost factor.
+// The factors of one use of an op. A dim of an operand or result is the product of its factors, in their order here,
+// outermost first. A dim without factors cannot be split, unless its size is 1. Splitting a dim splits its outermost
+// factor.
 class Factors {
  public:
   struct Factor {
@@ -61,20 +62,20 @@ class Factors {
   const Factor& operator[](std::size_t factor) const { return factors_[factor]; }
   std::size_t operand_count() const { return operands_; }
   std::size_t result_count() const { return results_; }
-  // The dim that a factor lies in, or -1.
+  // The dim that contains the factor, or -1.
   int operand_dim(std::size_t factor, std::size_t operand) const { return dims_[factor * columns() + operand]; }
   int result_dim(std::size_t factor, std::size_t result) const {
     return dims_[factor * columns() + operands_ + result];
   }
 
-  // For rules.
-  std::size_t add(std::int64_t size, FactorKind kind);  // lies nowhere yet
+  // For the rules, which build the Factors.
+  std::size_t add(std::int64_t size, FactorKind kind);  // in no dim yet; returns its number
   void put_operand(std::size_t factor, std::size_t operand, int dim) { at(factor, operand) = narrow(dim); }
   void put_result(std::size_t factor, std::size_t result, int dim) { at(factor, operands_ + result) = narrow(dim); }
 
-  std::vector<Linear> linear;
-  // Operands (a bit each) that are added to the results beside the sums over a sum factor: the parts add up only if one
-  // of the parts counts these, and the others have zeros.
+  std::vector<LinearOperands> linear;
+  // A bitmask of operands that are added to the results in addition to the sums over a sum factor. When that factor is
+  // split, one part must use these operands and the others zeros.
   std::uint64_t added = 0;
 
  private:
@@ -89,17 +90,17 @@ class Factors {
 
 using Types = std::span<const TensorType* const>;
 
-// Requires: results are what infer() gives for the operands.
+// Requires: `results` are what infer() returns for the operands.
 Factors factors(const Op& op, Types operands, Types results);
 
-// The rule of each structured op in a line, for docs/ops.md: "... m k, ... k n -> ... m n".
+// The rule of a structured op as one line for docs/ops.md: "... m k, ... k n -> ... m n".
 std::string factors_text(const Op& op);
 
-// "m=4 map in0.0 out0.0; ..." for tests and traces.
+// "map 4 in0.0 out0.0; ..." (operand or result, dot, dim), for tests and traces.
 std::string to_string(const Factors& factors);
 
-// One pair of rules per op, unless its struct has kFactors. For the .cc files of ir/: all others call the functions
-// above.
+// One pair of functions per op, unless its struct has kFactors. For the .cc files of ir/; other code calls the
+// functions above.
 namespace factor_rules {
 
 #define OP(type)                                                  \
@@ -108,24 +109,25 @@ namespace factor_rules {
 BURN_OPS(OP)
 #undef OP
 
-// Reads a rule as an einsum. Operands and results are separated by commas and each lists its dims: a name is a factor,
-// which is map where a result has it and sum else; `...` stands for any number of dims, the same in all lists; `!` is a
-// dim that cannot be split, `!...` any number of them. Operands at the end may be missing.
-Factors read(std::string_view rule, Types operands, Types results, std::initializer_list<Linear> linear = {});
+// Parses a rule in einsum notation. Operands and results are separated by commas, and each lists its dims: a name is a
+// factor, which is map if a result has it and otherwise sum; `...` is any number of dims, the same in all lists; `!` is
+// a dim that cannot be split, `!...` any number of them. Operands at the end may be missing.
+Factors read(std::string_view rule, Types operands, Types results, std::initializer_list<LinearOperands> linear = {});
 
-// Each dim is one factor, in all operands and results: map, but whole along `axis`, where sizes may differ.
-Factors along(std::int64_t axis, Types operands, Types results, std::initializer_list<Linear> linear = {});
+// Factors of an op that maps each dim of all operands and results to itself: map, but whole along `axis`, where sizes
+// may differ.
+Factors along(std::int64_t axis, Types operands, Types results, std::initializer_list<LinearOperands> linear = {});
 
-// Nothing can be split.
+// No dim can be split.
 Factors all_whole(Types operands, Types results);
 
-constexpr Linear linear_in(std::initializer_list<int> operands) {
-  Linear linear;
+constexpr LinearOperands linear_in(std::initializer_list<int> operands) {
+  LinearOperands linear;
   for (const int i : operands) linear.operands |= std::uint64_t{1} << i;
   return linear;
 }
-// Of ops that only move elements.
-constexpr Linear moves(std::uint64_t operands) { return {operands, false}; }
+// The linear operands of an op that only moves elements.
+constexpr LinearOperands moves(std::uint64_t operands) { return {operands, false}; }
 
 }  // namespace factor_rules
 }  // namespace burn::ir

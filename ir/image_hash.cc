@@ -12,11 +12,11 @@ ImageHash::Digest ImageHash::take() {
   return {hash.low64, hash.high64};
 }
 
-// A full block makes way for its digest.
+// Replaces a full block by its digest.
 void ImageHash::make_room() {
   if (bytes_.empty()) return bytes_.resize(kBlock);
   const Digest digest = take();
-  bytes_[0] = kFolded;
+  bytes_[0] = kDigestMarker;
   std::memcpy(&bytes_[1], digest.data(), sizeof(digest));
   size_ = 1 + sizeof(digest);
 }

@@ -1,7 +1,7 @@
-// The hash of a program that is being written. The images of its parts are gathered and hashed together: a call for
-// each would take a fifth of the time of recording.
+// Hashes a program while it is recorded. The byte images of its parts are collected in a buffer and hashed together:
+// hashing each by itself would take a fifth of the time of recording.
 //
-// An image says by itself where it ends, so that no two lists of parts have the same bytes.
+// An image is self-delimiting, so that no two lists of parts have the same bytes.
 #pragma once
 
 #include <array>
@@ -16,27 +16,27 @@ namespace burn::ir {
 class ImageHash {
  public:
   using Digest = std::array<std::uint64_t, 2>;  // 128 bits of XXH3
-  static constexpr std::size_t kMaxOfPart = kMaxOpImage + 128;
-  static constexpr std::byte kFolded{253};  // the first byte of no part
+  static constexpr std::size_t kMaxPartBytes = kMaxOpImage + 128;
+  static constexpr std::byte kDigestMarker{253};  // marks a digest; no part begins with it
 
-  // Where the next part goes: there is room for kMaxOfPart bytes. end_part() is given its end.
+  // Returns where to write the next part, with room for kMaxPartBytes bytes. Pass its end to end_part().
   std::byte* begin_part() {
-    if (bytes_.size() - size_ < kMaxOfPart) [[unlikely]]
+    if (bytes_.size() - size_ < kMaxPartBytes) [[unlikely]]
       make_room();
     return bytes_.data() + size_;
   }
   void end_part(const std::byte* end) { size_ = static_cast<std::size_t>(end - bytes_.data()); }
 
-  // Of all parts since the last take() or clear(), which begins anew and keeps the memory.
+  // Returns the hash of all parts since the last take() or clear(), and resets. Both keep the memory.
   Digest take();
   void clear() { size_ = 0; }
 
  private:
-  static constexpr std::size_t kBlock = std::size_t{16} << 10;  // some 300 parts
+  static constexpr std::size_t kBlock = std::size_t{16} << 10;  // about 300 parts
 
   void make_room();
 
-  std::vector<std::byte> bytes_;  // of the block that is being filled
+  std::vector<std::byte> bytes_;  // the block that is being filled; a full one is replaced by its digest
   std::size_t size_ = 0;
 };
 

@@ -17,7 +17,7 @@ Status at_node(const Status& status, const ir::Node& node) {
   return at_node(status, called_name(node), to_string(node.site));
 }
 
-Status index_outside(std::int64_t index, std::int64_t size) {
+Status index_out_of_range(std::int64_t index, std::int64_t size) {
   return {StatusCode::out_of_range, size > 0 ? fmt::format("index {} is outside 0..{}", index, size - 1)
                                              : fmt::format("index {} into an axis of size 0", index)};
 }

@@ -18,7 +18,7 @@ std::string op_text(const Kind& kind) {
 
 std::string op_text(const Pointwise& op) { return std::string{name(op.fn)}; }
 
-std::string op_text(const Constant& op) {  // the number that counts
+std::string op_text(const Constant& op) {  // only the field that the dtype uses
   const auto value = is_floating(op.dtype) ? attr_text(op.real) : attr_text(op.number);
   return fmt::format("constant(dtype={}, value={})", name(op.dtype), value);
 }
@@ -42,7 +42,7 @@ int result_count(const Op& op) {
 }
 
 bool has_effect(const Op& op) {
-  static constexpr bool kEffects[] = {// by index: it is asked for every node that is recorded
+  static constexpr bool kEffects[] = {// a table, as it is read for every node recorded
 #define OP(type) has_effect<type>(),
                                       BURN_OPS(OP)
 #undef OP

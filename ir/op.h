@@ -1,4 +1,4 @@
-// An op of a program: one of the structs of ops.h. Passes are functions over it, each visiting once in one .cc file.
+// An op of a program: one of the structs of ops.h. Each function on it visits the variant once, in one .cc file.
 #pragma once
 
 #include <span>
@@ -25,23 +25,23 @@ using Op = detail::OpList<void
 #undef OP
                           >::type;
 
-// "pointwise" ops answer with their function's name ("exp"), the others with their own ("reduce").
+// For a Pointwise its function's name ("exp"), otherwise the op's own ("reduce").
 std::string_view name(const Op& op);
 
-// What an op gives: nearly always one type, which is stored without allocating.
+// Types of an op's results. Nearly always one, which is stored without an allocation.
 using TypeList = SmallArray<TensorType, 1>;
 
-// The types of the results, or why the operands do not fit: a sentence with the shapes in it.
+// Returns the types of the results. Errors: INVALID_ARGUMENT with the shapes if the operands do not fit.
 Result<TypeList> infer(const Op& op, std::span<const TensorType* const> operands);
 
 int result_count(const Op& op);
 bool has_effect(const Op& op);
 // Whether the members of a group perform it together (ir/ops/collectives.h).
 bool is_collective(const Op& op);
-// Whether it may fail by the numbers that it is given: an index outside its axis, a matrix without an answer.
+// Whether it may fail depending on its operands' values: an index outside its axis, a singular matrix.
 bool may_fail(const Op& op);
 
-// Results that an op may have at most.
+// The most results that an op may have.
 inline constexpr int kMaxResults = 4;
 #define OP(type) static_assert(result_count<type>() >= 1 && result_count<type>() <= kMaxResults, #type);
 BURN_OPS(OP)

@@ -1,6 +1,6 @@
-// Copying an op without the room that larger ones would need: the variant's own copy moves all of its 376 bytes.
-// The alternative is named, for choosing it compares each with each. For .cc files: a visit of all ops costs each file
-// that includes it half a second of compiling.
+// Copies only the bytes of the op's own type: the variant's copy copies all of its 376 bytes. The alternative is named
+// explicitly, as selecting it from the type compares all pairs of alternatives. Include only from .cc files: the visit
+// of all ops adds half a second to the compilation of each.
 #pragma once
 
 #include "ir/op.h"
@@ -11,7 +11,7 @@ inline Op copy_of(const Op& op) {
   return std::visit([]<typename Kind>(const Kind& kind) { return Op{std::in_place_type<Kind>, kind}; }, op);
 }
 
-// Stands for a copy of an op of this kind, made where it is put: Node(KindCopy<Kind>{kind}, ...).
+// Converts to an Op, so that the copy is constructed in place: Node(KindCopy<Kind>{kind}, ...).
 template <typename Kind>
 struct KindCopy {
   const Kind& kind;

@@ -1,4 +1,4 @@
-// The byte image of an op whose kind is known; ir::write_image() is for those that have to ask. For the .cc files of
+// The byte image of an op whose type is known at compile time; ir::write_image() is for any Op. For the .cc files of
 // ir/.
 #pragma once
 
@@ -25,7 +25,7 @@ std::byte* put_field(std::byte* out, const Field& field) {
   }
 }
 
-// The first of an image's bytes: the kind's place among the alternatives of Op.
+// The first byte of an image: the index of the kind among the alternatives of Op.
 template <typename Kind>
 constexpr std::byte image_tag() {
   std::size_t index = 0, found = 0;
@@ -35,7 +35,7 @@ constexpr std::byte image_tag() {
   return static_cast<std::byte>(found);
 }
 
-// Appends the image; its end.
+// Writes the image to `out` and returns its end.
 template <typename Kind>
 std::byte* put_image(std::byte* out, const Kind& kind) {
   *out++ = image_tag<Kind>();

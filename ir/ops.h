@@ -1,14 +1,14 @@
 // The structured ops: plain values, each with its attributes named once in kAttrs, from which encoding, hashing,
-// printing and docs are derived (ir/attrs.h). An attribute that is absent on the wire has the value that its field is
-// initialised with here: such a default is part of the language and never changes. Facts about an op (shape rule,
-// gradient, kernels) are functions in the file of its family: ir/ops/, autodiff/rules_*.cc, backends/cpu/kernels/,
+// printing and docs are derived (ir/attrs.h). An attribute that is absent on the wire has its field's initial value
+// here: these defaults are part of the protocol and never change. Other properties of an op (shape rule, gradient,
+// kernels) are functions in the file of its family: ir/rules/, autodiff/rules_*.cc, backends/cpu/kernels/,
 // backends/cuda/lower/ with backends/cuda/kernels/, tests/reference/, tests/ops/; backends/null computes nothing and
 // needs none. What an op means and what its shape rule demands: docs/ops.md. How one is added: docs/adding-an-op.md.
 //
-// An op has one result, or kResults of them. One with kEffect does something besides computing its results: every pass
-// keeps it, never merges it, and leaves all such nodes of a program in their order.
+// An op has one result, or kResults of them. An op with kEffect has a side effect: every pass keeps such nodes, never
+// merges them, and preserves their order.
 //
-// Broadcasting is explicit (Expand), except that a rank-0 operand of Pointwise stands for every element: user scalars
+// Broadcasting is explicit (Expand), except that a rank-0 operand of Pointwise applies to every element: user scalars
 // are rank-0 values. Reductions keep their axes with size 1; a Reshape drops them. Both keep every rule here one line
 // long.
 #pragma once

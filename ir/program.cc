@@ -18,7 +18,7 @@
 namespace burn::ir {
 namespace {
 
-// A part of what a program's hash covers.
+// Writes one part of the data that a program's hash covers.
 class HashedPart {
  public:
   explicit HashedPart(ImageHash& hash) : hash_(hash), end_(hash.begin_part()) {}
@@ -41,7 +41,7 @@ class HashedPart {
     put(static_cast<std::uint8_t>(type.shape.rank()));
     for (const auto size : type.shape) put(size);
   }
-  // Few refs as they are, many as their own hash; the count tells which.
+  // Writes few refs verbatim and many as their hash; the count says which.
   void put_refs(std::span<const Ref> refs) {
     put(static_cast<std::uint64_t>(refs.size()));
     if (refs.size() <= kInlineRefs) {
@@ -55,16 +55,16 @@ class HashedPart {
 
  private:
   static constexpr std::size_t kInlineRefs = 16;
-  // Beside an op: a count 8, refs 64, whether it is recomputed 1. An input: a type 66, and 2 more.
-  static_assert(ImageHash::kMaxOfPart >= kMaxOpImage + 8 + 4 * kInlineRefs + 1);
+  // Bytes in addition to an op: a count 8, refs 64, `recompute` 1. An input: a type 66, and 2 more.
+  static_assert(ImageHash::kMaxPartBytes >= kMaxOpImage + 8 + 4 * kInlineRefs + 1);
 
   ImageHash& hash_;
   std::byte* end_;
 };
 
-// No op starts with these bytes.
+// First bytes of parts other than ops; no op's image starts with them.
 enum class Part : std::uint8_t { input = 254, outputs = 255 };
-static_assert(std::variant_size_v<Op> <= static_cast<std::size_t>(ImageHash::kFolded));
+static_assert(std::variant_size_v<Op> <= static_cast<std::size_t>(ImageHash::kDigestMarker));
 
 bool exists(const Program& program, Ref ref) {
   const auto index = static_cast<std::size_t>(ref.index());
@@ -78,18 +78,18 @@ std::string list(std::span<const Ref> refs) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-// Cheap, for it happens with every op that a user calls: the multiplier is that of 64-bit Fibonacci hashing.
+// Cheap, as it is called for every op that a user calls. The multiplier is that of 64-bit Fibonacci hashing.
 std::uint64_t with_site(std::uint64_t key, const CallSite& site) {
   const auto at = reinterpret_cast<std::uintptr_t>(site.file) ^ (std::uint64_t{site.line} << 48) ^
                   std::rotl(std::uint64_t{reinterpret_cast<std::uintptr_t>(site.op)}, 24);
   return (std::rotl(key, 5) ^ at) * 0x9E3779B97F4A7C15u;
 }
 
-// Blocks of four numbers that an op takes from the random stream: those of the whole value, whatever box it draws.
+// Blocks of four numbers that an op takes from the random stream: those of the whole value, whichever box it draws.
 std::int64_t random_blocks(const Random& op) { return (num_elements(op.whole_shape()) + 3) / 4; }
 
-// Slots and parts of the random stream are handed out in order, so that a decoded program cannot make them overlap.
-// Requires: an op that passed its shape rule.
+// Scalar slots and parts of the random stream are used in order, so that those of a decoded program cannot overlap.
+// Requires: the op passed its shape rule.
 Status take_turn(const Scalar& op, Program& program) {
   if (op.slot != program.scalar_count) {
     return invalid_argument(fmt::format("scalar: slot {} is not the next one, {}", op.slot, program.scalar_count));
@@ -123,7 +123,7 @@ std::string to_string(const ProgramHash& hash) { return fmt::format("{:016x}{:01
 
 std::size_t memory_bytes(const Program& program) {
   return sizeof program + program.inputs.capacity() * sizeof(Input) + program.nodes.capacity() * sizeof(Node) +
-         program.values.capacity() * sizeof(Made) +
+         program.values.capacity() * sizeof(NodeResult) +
          (program.operands.capacity() + program.outputs.capacity()) * sizeof(Ref);
 }
 
@@ -157,7 +157,7 @@ bool same(const Program& a, const Program& b) {
     const auto size = write_image(x.op, image_x);
     return size == write_image(y.op, image_y) && std::memcmp(image_x, image_y, size) == 0;
   };
-  const auto same_value = [](const Made& x, const Made& y) { return x.type == y.type && x.node == y.node; };
+  const auto same_value = [](const NodeResult& x, const NodeResult& y) { return x.type == y.type && x.node == y.node; };
   return a.hash == b.hash && std::ranges::equal(a.values, b.values, same_value) &&
          std::ranges::equal(a.inputs, b.inputs, same_input) && std::ranges::equal(a.nodes, b.nodes, same_node) &&
          a.operands == b.operands && a.outputs == b.outputs;
@@ -185,7 +185,7 @@ Result<Ref> ProgramBuilder::add(const Op& op, std::span<const Ref> operands, Cal
     }
     types[i] = &program_.type_of(operands[i]);
   }
-  // Asked once what kind it is: this happens for every op that a user calls.
+  // Visits the variant only once, as this is called for every op that a user calls.
   return std::visit([&](const auto& kind) { return append(kind, types, operands, site, recompute); }, op);
 }
 
@@ -198,7 +198,7 @@ Result<Ref> ProgramBuilder::append(const Kind& kind, std::span<const TensorType*
   if constexpr (std::is_same_v<Kind, Scalar> || std::is_same_v<Kind, Random>)
     BURN_RETURN_IF_ERROR(take_turn(kind, program_));
 
-  // Of the results' types nothing: they follow from the op and the inputs, whose types seal() adds.
+  // The results' types are not hashed: they follow from the ops and the inputs, whose types seal() adds.
   {
     HashedPart part{hash_};
     part.put_op(kind);
@@ -285,7 +285,7 @@ void ProgramBuilder::clear() {
 Program ProgramBuilder::take() {
   hash_.clear();
   Program done = std::exchange(program_, {});
-  // The next program is most likely the next step of the same training.
+  // The next program is most likely the next step of the same training, of the same size.
   program_.inputs.reserve(done.inputs.size());
   program_.nodes.reserve(done.nodes.size());
   program_.values.reserve(done.values.size());

@@ -1,4 +1,4 @@
-// Where the elements of a Random's box lie in the whole value.
+// Where the elements of a Random's box are in the whole value.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace burn::ir {
 
-// The position of the box's first element, row-major in the whole, if the elements of the box follow each other there.
+// The row-major position of the box's first element in the whole value; std::nullopt if the box is not contiguous
+// there.
 std::optional<std::int64_t> first_position(const Random& op);
 
-// Calls body(begin, position, count) for stretches of the box [begin, begin + count) that lie at [position, position +
-// count) of the whole; together they are the box, in order.
+// Calls body(begin, position, count) for each contiguous part of the box, in order: elements [begin, begin + count) of
+// the box are elements [position, position + count) of the whole value.
 template <typename Body>
 void for_each_stretch(const Random& op, const Body& body) {
   const std::int64_t elements = num_elements(op.shape);

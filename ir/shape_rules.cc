@@ -33,7 +33,7 @@ Result<TensorType> checked(std::string_view op, DType dtype, const Shape& shape)
 Result<TypeList> infer(const Op& op, std::span<const TensorType* const> operands) {
   return std::visit(
       [&](const auto& kind) -> Result<TypeList> {
-        // Qualified on purpose: a missing rule must not compile into this function calling itself.
+        // Qualified: without a rule, an unqualified call would compile as a recursive call of this function.
         auto inferred = shape_rules::infer(kind, operands);
         if constexpr (result_count<std::remove_cvref_t<decltype(kind)>>() == 1) {
           if (!inferred.ok()) return inferred.status();

@@ -1,7 +1,7 @@
-// One shape rule per op, and the words they share. For the .cc files of ir/ only: all others call ir::infer.
+// One shape rule per op, and their shared checks. For the .cc files of ir/ only; other code calls ir::infer.
 //
-// Rules believe nothing: attributes and operand counts may come off the wire. Whatever passes a rule, an executor may
-// rely on: axes are in range, slices in bounds, windows fit, sizes stay below 2^59 elements.
+// Rules trust no attribute or operand count, as these may be received from a peer. Executors may rely on what the rules
+// check: axes are in range, slices in bounds, windows fit, sizes are below 2^59 elements.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ namespace burn::ir::shape_rules {
 
 using Operands = std::span<const TensorType* const>;
 
-// Ops with one result give its type, others a list.
+// The return type of a rule: one type for ops with one result, otherwise a list.
 template <typename Kind>
 using Inferred = std::conditional_t<result_count<Kind>() == 1, Result<TensorType>, Result<TypeList>>;
 
@@ -36,14 +36,14 @@ Status fail(fmt::format_string<Args...> format, Args&&... args) {
 std::string types_text(Operands in);
 
 Status wrong_operand_count(std::string_view op, Operands in, std::size_t count);
-// Here for the compiler to see through: it is asked for every node that is recorded.
+// Inline, as it is called for every node that is recorded.
 inline Status check_operands(std::string_view op, Operands in, std::size_t count) {
   if (in.size() == count) [[likely]]
     return {};
   return wrong_operand_count(op, in, count);
 }
 
-// 0 <= axis < x's rank.
+// Checks that 0 <= axis < x's rank.
 Status check_axis(std::string_view op, std::int64_t axis, const TensorType& x);
 
 // The types of an op with several results.
@@ -55,7 +55,7 @@ TypeList types_of(const Types&... types) {
   return list;
 }
 
-// The type, if it can be strided over in 64 bits.
+// Returns the type. Errors: INVALID_ARGUMENT if its byte offsets would not fit 64 bits.
 Result<TensorType> checked(std::string_view op, DType dtype, const Shape& shape);
 
 }  // namespace burn::ir::shape_rules

@@ -9,7 +9,7 @@ namespace {
 
 std::string_view text(const char* file) { return file ? std::string_view{file} : std::string_view{}; }
 
-// The next of neighbours is mostly of the same file, and has the same pointer.
+// Hashes file names, and caches the last one: consecutive nodes are mostly of one file, with the same pointer.
 class FileHash {
  public:
   std::uint64_t of(const char* file) {
@@ -28,7 +28,7 @@ class FileHash {
 }  // namespace
 
 std::uint64_t sites_hash(const Program& program) {
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
   FileHash files;
   std::uint64_t hash = program.nodes.size();
   for (const auto& node : program.nodes) {

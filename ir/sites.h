@@ -1,5 +1,5 @@
-// Where a program's nodes were written, compared. Sites are no part of a program's hash: two that do the same are the
-// same program, wherever they come from. A cache of things that name sites, as errors do, compares with this as well.
+// Compares the call sites of programs. They are not part of a program's hash: programs that compute the same are equal,
+// wherever they were recorded. A cache of objects that name sites, as errors do, must compare with this as well.
 #pragma once
 
 #include <cstdint>

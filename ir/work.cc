@@ -22,14 +22,14 @@ double last(const TensorType& type, int from_the_end = 1) {
   const int axis = type.shape.rank() - from_the_end;
   return axis >= 0 ? static_cast<double>(type.shape[axis]) : 1;
 }
-// Of [n, c, in...]: the elements of one plane.
+// Elements per channel: the product of the spatial dims of [n, c, in...].
 double plane(const TensorType& type) {
   double count = 1;
   for (int i = 2; i < type.shape.rank(); ++i) count *= static_cast<double>(type.shape[i]);
   return count;
 }
 
-// One node.
+// The work of one node.
 struct Cost {
   const Program& program;
   const Node& node;
@@ -51,7 +51,7 @@ struct Cost {
   double operator()(const Place&) const { return 0; }
 
   double operator()(const MatMul&) const { return size(result()) * last(operand(0)) * kMultiplyAdd + largest(); }
-  // Every output meets the channels of its group in every element of the kernel.
+  // Every output is a sum over the channels of its group and the elements of the kernel.
   double operator()(const Conv&) const {
     const auto& weight = operand(1);
     return size(result()) * size(weight) / std::max(1.0, static_cast<double>(weight.shape[0])) * kMultiplyAdd;
@@ -66,8 +66,8 @@ struct Cost {
   double operator()(const AvgPool& op) const { return size(result()) * product(op.kernel) + largest(); }
   double operator()(const AvgPoolGrad& op) const { return size(operand(0)) * product(op.kernel) + largest(); }
   double operator()(const MaxPool& op) const { return size(result()) * product(op.kernel) + largest(); }
-  // q, k, v: every row of q meets every row of k, once in its width and once in v's; and has a weight, however narrow
-  // they are.
+  // For each pair of rows of q and k: products over k's width and v's width, and the softmax weight, which costs 1 at
+  // any width.
   double attention(double per_width, double rows) const {
     const double width = (last(operand(0)) + last(operand(2))) / 2;
     return rows * last(operand(1), 2) * (per_width * width * kMultiplyAdd + 1) + largest();
@@ -75,7 +75,8 @@ struct Cost {
   double operator()(const Attention&) const { return attention(2, size(program.results_of(node)[1].type)); }
   double operator()(const AttentionGrad&) const { return attention(5, size(operand(4))); }
 
-  // A matrix [n, m] costs `passes` over it for each of its smaller side; what right-hand sides cost is said besides.
+  // A matrix [n, m] costs `passes` passes over it for each of its min(n, m) steps, without the cost of right-hand
+  // sides.
   double factorisation(double passes) const {
     const double least = std::min(last(operand(0)), last(operand(0), 2));
     return passes * size(operand(0)) * least * kMultiplyAdd + largest();

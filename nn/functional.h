@@ -1,5 +1,5 @@
-// The functions beneath modules, for tensors: burn::module::attention(q, k, v). Templates check the rank, client/ does
-// the work. Convolutions, pools, samplings and single layers are in nn/functional/.
+// The functions that modules are made of, for tensors: burn::module::attention(q, k, v). The templates check the rank
+// and call client/. Convolutions, pools, samplings and single layers are in nn/functional/.
 #pragma once
 
 #include "client/tensor/tensor.h"
@@ -16,10 +16,11 @@ using client::LinearLayout;
 
 namespace module {
 
-// softmax(scale q k^T) v over the keys, without the scores ever being whole in memory. In this order: softcap, `mask`
-// (true: hidden) and is_causal (key j is hidden from query i where j > i + m - n), `bias`. A query that sees nothing
-// gives 0. Shapes: [..., n, d], [..., m, d], [..., m, e], mask and bias [..., n, m] -> [..., n, e]; dims of size 1
-// before the last two repeat, of mask and bias also the last two. Errors: shapes that do not fit, with both of them.
+// softmax(scale q k^T) v over the keys, without storing all scores at once. Applied in this order: softcap, `mask`
+// (true: hidden) and is_causal (key j is hidden from query i where j > i + m - n), `bias`. A query from which every key
+// is hidden yields 0. Shapes: [..., n, d], [..., m, d], [..., m, e], mask and bias [..., n, m] -> [..., n, e]; dims of
+// size 1 before the last two broadcast, in mask and bias the last two as well. Errors: shapes that do not fit; the
+// message has both.
 template <int D>
 Tensor<D> attention(const Tensor<D>& query, const Tensor<D>& key, const Tensor<D>& value,
                     const std::optional<Tensor<D, Bool>>& mask = std::nullopt,
@@ -29,7 +30,7 @@ Tensor<D> attention(const Tensor<D>& query, const Tensor<D>& key, const Tensor<D
                                      bias ? &bias->value() : nullptr, options, at(where, "attention"))};
 }
 
-// The same by way of all scores: slower, for comparison.
+// The same, but stores all scores: slower, for comparison.
 template <int D>
 Tensor<D> attention_fallback(const Tensor<D>& query, const Tensor<D>& key, const Tensor<D>& value,
                              const std::optional<Tensor<D, Bool>>& mask = std::nullopt,
@@ -40,8 +41,8 @@ Tensor<D> attention_fallback(const Tensor<D>& query, const Tensor<D>& key, const
                                               at(where, "attention_fallback"))};
 }
 
-// x weight + bias. A weight is [d_input, d_output], or, with LinearLayout::col, [d_output, d_input], as PyTorch and
-// embedding tables have it. Shapes: [..., d_input] -> [..., d_output]. Errors: another last dim.
+// x weight + bias. The weight is [d_input, d_output], or, with LinearLayout::col, [d_output, d_input] as in PyTorch and
+// embedding tables. Shapes: [..., d_input] -> [..., d_output]. Errors: another last dim.
 template <int D>
 Tensor<D> linear(const Tensor<D>& x, const Tensor<2>& weight, const std::optional<Tensor<1>>& bias = std::nullopt,
                  LinearLayout layout = LinearLayout::row, Loc where = Loc::current()) {

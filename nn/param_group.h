@@ -1,4 +1,4 @@
-// ParamGroup, under the path it had: nn/module/param_group.h.
+// Forwards to nn/module/param_group.h, for code that includes the old path.
 #pragma once
 
 #include "nn/module/param_group.h"

@@ -1,4 +1,4 @@
-// nn::Training, under the path it had: nn/module/training.h.
+// Forwards to nn/module/training.h, for code that includes the old path.
 #pragma once
 
 #include "nn/module/training.h"

@@ -1,4 +1,4 @@
-// What is sent on other channels because of frames that arrived together: it leaves together, too.
+// Forwards frames that arrived together as one burst on the channels they are forwarded to.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace burn::proto {
 
-// From its construction to its end on a transport's thread, while it hands over frames that it has received at once.
-// Code that passes these on has the other channels begin a burst by join(), which ends with this. May be nested; the
-// innermost counts.
+// Scoped: a transport's thread has one while it delivers frames that it received together. Code that forwards these
+// calls join() for the other channel, which begins a burst there that ends with this object. May be nested; the
+// innermost one is used.
 class ChannelBatch {
  public:
   ChannelBatch() : outer_(std::exchange(current_, this)) {}
@@ -23,7 +23,7 @@ class ChannelBatch {
   ChannelBatch(const ChannelBatch&) = delete;
   ChannelBatch& operator=(const ChannelBatch&) = delete;
 
-  // What this thread sends on `channel` until the end of its batch leaves then. Without a batch: nothing.
+  // Holds back what this thread sends on `channel` until the end of the current batch. No effect without a batch.
   static void join(const std::shared_ptr<Channel>& channel) {
     if (!current_ || std::ranges::find(current_->channels_, channel) != current_->channels_.end()) return;
     current_->channels_.push_back(channel);

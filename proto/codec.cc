@@ -30,8 +30,8 @@ constexpr std::uint32_t kPayloadTag = block_tag(v1::Frame::kPayloadFieldNumber);
 constexpr std::uint32_t kSeqTag =
     WireFormatLite::MakeTag(v1::Envelope::kSeqFieldNumber, WireFormatLite::WIRETYPE_VARINT);
 
-// `Frame { header { seq, body }, payload }` up to the payload's first byte. `write` puts body_size bytes where it is
-// told and says where they end.
+// Encodes `Frame { header { seq, body }, payload }` up to the payload's first byte. `write` writes body_size bytes to
+// its argument and returns their end.
 template <typename Write>
 std::string assemble(std::uint64_t seq, int field, std::size_t body_size, std::size_t payload, Write&& write) {
   const auto tag = block_tag(field);
@@ -62,11 +62,11 @@ std::string assemble(std::uint64_t seq, int field, std::size_t body_size, std::s
 
 struct Envelope {
   std::uint64_t seq = 0;
-  int field = 0;  // of the body; 0: there is none
+  int field = 0;  // the body's field number; 0: no body
   std::string_view body;
 };
 
-// Only finds the parts: what the body says is the business of its reader.
+// Finds the parts only, without decoding the body.
 Result<Envelope> read_envelope(std::string_view bytes) {
   CodedInputStream in{reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size())};
   const auto malformed = [] { return invalid_argument("the frame's header is malformed"); };
@@ -95,7 +95,7 @@ struct Parts {
   std::size_t payload_begin = 0;
 };
 
-// A frame of which the first bytes are here, up to the payload's first byte at least.
+// Splits the beginning of a frame, which includes at least everything before the payload.
 std::optional<Parts> split_head(std::string_view bytes, std::uint64_t frame_bytes) {
   CodedInputStream in{reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size())};
   if (in.ReadTag() != kHeaderTag) return std::nullopt;
@@ -130,7 +130,7 @@ Status check_tensor(std::size_t payload, const ir::TensorType& type) {
                                       ir::to_string(type), type.num_bytes(), kInlineBytes));
 }
 
-// Bodies with a tensor's type may have its bytes, and a part of one must have some.
+// Checks the payload's size: bodies with a tensor's type may have all its bytes, and a Chunk must have some.
 Status check_payload(const Body& body, std::size_t payload) {
   return std::visit(
       [&]<typename Kind>(const Kind& kind) -> Status {
@@ -147,15 +147,16 @@ Status check_payload(const Body& body, std::size_t payload) {
       body);
 }
 
-// protobuf reports what it cannot parse on stderr, where a hostile peer could fill a log. We report it
-// ourselves. (From version 4 on it no longer does.)
+// Before version 4, protobuf logs what it cannot parse to stderr, so that a hostile peer could fill a log. The codec
+// returns an error instead.
 #if GOOGLE_PROTOBUF_VERSION < 4000000
 using SilencedLog = pb::LogSilencer;
 #else
 struct SilencedLog {};
 #endif
 
-// A part of a frame that is to be kept: alone, if the rest of the frame, which is not accounted for, is much larger.
+// A part of a frame that is kept for long. Copies it if the frame is much larger, as the rest of the frame is charged
+// to no account.
 SharedBytes kept(SharedBytes part, std::size_t whole) {
   constexpr std::size_t kSlack = std::size_t{4} << 10;
   if (part.empty() || whole <= 2 * part.size() + kSlack) return part;
@@ -163,7 +164,7 @@ SharedBytes kept(SharedBytes part, std::size_t whole) {
   return SharedBytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
-// The body; a program in it now, or later: then `owner` keeps its bytes.
+// Decodes the body. With Programs::later a program stays encoded, and shares `owner`.
 Result<Body> read_any_body(const Envelope& envelope, Programs programs, const SharedBytes& owner) {
   const auto* verb = verb_at(envelope.field);
   if (!verb) return unimplemented(fmt::format("a frame of kind {} is not known here", envelope.field));
@@ -185,7 +186,7 @@ Result<Body> read_any_body(const Envelope& envelope, Programs programs, const Sh
   return Body{std::move(define)};
 }
 
-// `owner`: of the header's bytes.
+// `owner` keeps the header's bytes alive.
 Result<Frame> assemble(std::string_view header, SharedBytes payload, Programs programs, const SharedBytes& owner) {
   [[maybe_unused]] const SilencedLog quiet;
   BURN_TRY(const auto envelope, read_envelope(header));
@@ -205,7 +206,7 @@ EncodedFrame encode(const Frame& frame) {
                            [&](std::uint8_t* at) { return std::copy(body.begin(), body.end(), at); });
     return {std::move(header), frame.payload};
   }
-  alignas(8) char first[kArenaBytes];  // bodies of everyday size are put together on the stack
+  alignas(8) char first[kArenaBytes];  // bodies of usual size need no allocation
   pb::Arena arena{first, sizeof(first)};
   const auto* body = make_body(frame.body, arena);
   auto header = assemble(frame.seq, field, body->ByteSizeLong(), frame.payload.size(),

@@ -1,4 +1,4 @@
-// Frame <-> bytes: the messages of burn.proto, written so that a tensor's bytes are never copied.
+// Encodes and decodes frames, the messages of burn.proto, without copying a tensor's bytes.
 //
 // A frame on the wire is `Frame { Envelope header = 1; bytes payload = 2; }` with the payload last, so an encoded frame
 // is a small header followed by the caller's bytes, and any language's generated code can read it. Stateless;
@@ -19,28 +19,28 @@
 namespace burn::proto {
 
 struct EncodedFrame {
-  std::string header;   // everything up to the payload's first byte
-  SharedBytes payload;  // follows it
+  std::string header;   // everything before the payload
+  SharedBytes payload;  // follows the header
 
   std::size_t size() const { return header.size() + payload.size(); }
 };
 
 EncodedFrame encode(const Frame& frame);
 
-// Reads a whole frame; the payload of the result shares the owner of `bytes`. Nothing in `bytes` is trusted: lengths,
-// counts, dtypes, shapes, ops and operand references are checked, programs are inferred anew, and no recursion depends
-// on the input. Errors: INVALID_ARGUMENT with what is wrong; UNIMPLEMENTED for a frame kind this build does not know. A
-// frame that is sound but defines a program that is not comes back as a DefineProgram that says so: only the program
-// fails, not the conversation.
+// Decodes a whole frame; the payload of the result shares the owner of `bytes`. Nothing in `bytes` is trusted: lengths,
+// counts, dtypes, shapes, ops and operand references are checked, types of programs are inferred again, and no
+// recursion depends on the input. Errors: INVALID_ARGUMENT with what is wrong; UNIMPLEMENTED for a frame kind this
+// build does not know. A valid frame that defines an invalid program is returned as a DefineProgram with `invalid` set:
+// only the program fails, not the connection.
 //
-// Programs::later: of a DefineProgram only its id and what it forgets are read; the program stays as it is, in
-// `encoded`, for read_program(). That is for threads that serve others besides: programs may be large.
+// Programs::later: of a DefineProgram only the id and `forget` are decoded; the program is kept in `encoded`, for
+// read_program(). For threads that serve several sessions, as programs may be large.
 enum class Programs : std::uint8_t { now, later };
 Result<Frame> decode(const SharedBytes& bytes, Programs programs = Programs::now);
-// The same for a frame that was received in two parts: everything up to the payload's first byte, and the payload.
+// The same for a frame that was received in two parts: everything before the payload, and the payload.
 Result<Frame> decode(const SharedBytes& head, SharedBytes payload);
 
-// What is known of a program before its nodes are read.
+// The size of an encoded program, known before its nodes are decoded.
 struct ProgramSize {
   std::size_t inputs = 0, nodes = 0, outputs = 0, bytes = 0;
 };
@@ -49,12 +49,12 @@ struct ReadProgram {
   Status invalid;
   std::size_t output_count = 0;
 };
-// Reads an encoded program: a first look says how large it is, and only if `admit` says ok the rest is read.
+// Decodes a program: a first pass determines its size, and the rest is decoded only if `admit` returns ok.
 ReadProgram read_program(const SharedBytes& encoded, const std::function<Status(const ProgramSize&)>& admit = nullptr);
 
-// What a frame of `frame_bytes` will be if it begins with `head`: a chunk, and where its payload stands. Nothing for
-// any other frame, and for whatever is not quite right: decode() says what is wrong with it. kMaxChunkHead bytes are
-// always enough.
+// For a frame of `frame_bytes` that begins with `head`: if it is a chunk, the chunk and where its payload is.
+// std::nullopt for any other frame and for an invalid one, whose error decode() reports. kMaxChunkHead bytes of `head`
+// are always enough.
 struct ChunkHead {
   Chunk chunk;
   std::size_t payload_begin = 0, payload_size = 0;

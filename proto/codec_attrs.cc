@@ -1,4 +1,4 @@
-// Attributes of ops from the wire.
+// Decodes attributes of ops.
 #include <bit>
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace {
 
 Status malformed(std::string_view what) { return invalid_argument(fmt::format("a malformed {}", what)); }
 
-// The numbers of an attribute, packed or one at a time. Of more than there may be only how many there are.
+// The numbers of an attribute, packed or one at a time. Numbers beyond the limit are only counted.
 class AttrNumbers {
  public:
   bool read(std::string_view bytes) {
@@ -57,7 +57,7 @@ Result<ir::AttrView> read_attr(std::string_view bytes) {
   const auto bad = [] { return malformed("attribute"); };
   WireReader in{bytes};
   ir::AttrView attr;
-  int value = 0;  // the field that holds it: the last one
+  int value = 0;  // the field that has the value; the last one wins
   AttrNumbers numbers;
   std::string_view block;
   while (!in.at_end()) {
@@ -75,7 +75,7 @@ Result<ir::AttrView> read_attr(std::string_view bytes) {
       if (!in.block(block)) return bad();
       attr.value = block;
     } else if (field == v1::Attr::kNumbersFieldNumber && type == WireType::block) {
-      if (value != field) numbers = {};  // those of one field that comes twice belong together
+      if (value != field) numbers = {};  // a repeated field is continued
       if (!in.block(block) || !numbers.read(block)) return bad();
     } else if (field == v1::Attr::kRealFieldNumber && type == WireType::fixed64) {
       if (!in.fixed64(number)) return bad();

@@ -16,11 +16,11 @@ namespace {
 using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 using google::protobuf::RepeatedField;
-using proto::from_wire;  // beside those here
+using proto::from_wire;  // together with the overloads here
 using proto::to_wire;
 
 constexpr std::uint32_t kSampled = 1;                                  // of v1::Trace.flags
-constexpr std::chrono::milliseconds kMaxLeft{std::uint64_t{1} << 40};  // leaves room to count in
+constexpr std::chrono::milliseconds kMaxLeft{std::uint64_t{1} << 40};  // so that adding it to a time does not overflow
 
 template <typename Message>
 Message* make(Arena& arena) {
@@ -158,7 +158,7 @@ Result<Body> from_wire(const v1::Run& run) {
 Result<Body> from_wire(const v1::Write& write) {
   BURN_TRY(auto type, proto::from_wire(write.type()));
   Write body{write.id(), type};
-  // Whether the type has that axis is a question to the write, which fails alone; no axis is so large.
+  // Clamped: no axis is so large. The write checks whether the type has the axis, so that only the write fails.
   if (const auto axis = write.batch_axis(); axis > 0)
     body.options.batch_axis = static_cast<std::int32_t>(std::min<std::uint32_t>(axis, INT32_MAX) - 1);
   return Body{body};
@@ -192,7 +192,7 @@ Result<Body> from_wire(const v1::Notice& notice) {
   return Body{Notice{static_cast<Notice::Kind>(notice.kind()), std::chrono::milliseconds{left}}};
 }
 
-// Not here: read_define() reads it.
+// Not used: read_define() decodes it.
 Result<Body> from_wire(const v1::DefineProgram& /*define*/) {
   return unimplemented("a define is read by read_define()");
 }

@@ -16,7 +16,7 @@ using google::protobuf::Arena;
 
 namespace {
 
-using proto::from_wire;  // beside those here
+using proto::from_wire;  // together with the overloads here
 using proto::to_wire;
 
 void to_wire(const GroupPlace& place, v1::GroupPlace* out) {
@@ -27,14 +27,14 @@ void to_wire(const GroupPlace& place, v1::GroupPlace* out) {
   out->set_ticket(place.ticket);
 }
 
-// A number that no group has stays one that none has.
+// Clamps to 32 bits, so that an invalid group number stays invalid.
 std::uint32_t group_of(std::uint64_t number) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
 }
 
 GroupPlace from_wire(const v1::GroupPlace& place) {
   return {group_of(place.group()), place.epoch(), place.rank(), place.size(),
-          place.ticket().substr(0, kTicketBytes + 1)};  // one that is too long stays so
+          place.ticket().substr(0, kTicketBytes + 1)};  // too long stays too long, to be refused
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The bodies by which groups are formed, to the wire and from it: for codec_body.cc.
+// Converts the bodies of group calls to and from protobuf, for codec_body.cc.
 #pragma once
 
 #include "proto/message.h"

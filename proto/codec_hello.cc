@@ -14,7 +14,7 @@ namespace {
 using google::protobuf::Arena;
 
 constexpr int kMaxDevices = 256;
-constexpr std::size_t kMaxAdvertised = 16;  // that are read: there are fewer schemes
+constexpr std::size_t kMaxAdvertised = 16;  // the most that are read; there are fewer schemes
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The bodies that open a session's connection, Hello and Welcome, to the wire and from it: for codec_body.cc.
+// Converts Hello and Welcome, which open a connection, to and from protobuf, for codec_body.cc.
 #pragma once
 
 #include "proto/message.h"
@@ -16,7 +16,7 @@ namespace burn::proto {
 v1::Hello* to_wire(const Hello& hello, google::protobuf::Arena& arena);
 v1::Welcome* to_wire(const Welcome& welcome, google::protobuf::Arena& arena);
 
-Result<Body> from_wire(const v1::Hello& hello);      // texts that are too long are cut
+Result<Body> from_wire(const v1::Hello& hello);      // texts that are too long are truncated
 Result<Body> from_wire(const v1::Welcome& welcome);  // likewise. Errors: INVALID_ARGUMENT for too many devices.
 
 }  // namespace burn::proto

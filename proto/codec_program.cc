@@ -1,4 +1,4 @@
-// Programs from the wire. By hand: a program that changes with every step is read with every step.
+// Decodes programs, without protobuf's parser: a program that changes with every step is decoded with every step.
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
@@ -18,12 +18,12 @@ using google::protobuf::io::CodedInputStream;
 constexpr std::size_t kMaxInputBytes = 256;                    // one Input on the wire
 constexpr std::size_t kMaxNodeBytes = std::size_t{256} << 10;  // one Node: a concat of many
 constexpr std::size_t kMaxAttrs = 32;
-constexpr std::size_t kMaxInputs = kMaxIds;  // a run names them all
+constexpr std::size_t kMaxInputs = kMaxIds;  // a run lists all inputs
 
 // --- from the wire ---------------------------------------------------------------------------------------------------
 
-// The length-delimited fields of one message, in the order they come; other fields are skipped.
-// body(field, bytes) returns a Status; the first failure ends it. False in `sound`: the bytes are not a message.
+// Calls body(field, bytes) for the length-delimited fields of a message, in order; skips other fields. Stops at the
+// first failed Status. Sets `sound` to false if the bytes are not a message.
 template <typename Body>
 Status each_block(std::string_view bytes, bool& sound, Body&& body) {
   WireReader in{bytes};
@@ -51,11 +51,11 @@ bool parse(MessageLite& message, std::string_view bytes) {
   return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
-// Reads a Program part by part, so that what is in memory is never much more than what came: protobuf's own objects are
-// many times the size of their bytes, and exist here for one node at a time.
+// Decodes a Program part by part, so that it never needs much more memory than the bytes received: protobuf's own
+// objects are many times the size of their bytes, and exist here for one node at a time.
 class ProgramReader {
  public:
-  // Counts, inputs, outputs and files first: a message's fields may come in any order.
+  // Reads counts, inputs, outputs and files first, as a message's fields may be in any order.
   Status read_frame(std::string_view bytes, bool& sound) {
     return each_block(bytes, sound, [&](int field, std::string_view block) -> Status {
       switch (field) {
@@ -107,7 +107,7 @@ class ProgramReader {
     return {};
   }
 
-  // A list of sint32 in packed form, the only one written; each takes a byte at least.
+  // A packed list of sint32, the only form that is written; each takes at least a byte.
   Status read_outputs(std::string_view bytes) {
     for (WireReader in{bytes}; !in.at_end();) {
       std::uint64_t code = 0;
@@ -118,7 +118,7 @@ class ProgramReader {
     return {};
   }
 
-  // What a Node says, its attributes still to be read.
+  // The scalar fields of a Node.
   struct NodeParts {
     std::string_view op;
     std::uint64_t site_file = 0, site_line = 0, site_op = 0, recompute = 0;
@@ -140,7 +140,7 @@ class ProgramReader {
                                          : fmt::format("node {}", k));
   }
 
-  // Operands and attributes are left in operands_ and attr_blocks_.
+  // Stores operands in operands_ and encoded attributes in attr_blocks_.
   bool split_node(std::string_view bytes, NodeParts& node) {
     operands_.clear();
     attr_blocks_.clear();
@@ -161,7 +161,7 @@ class ProgramReader {
       } else if (auto* number = type == WireType::varint ? number_of(field, node) : nullptr) {
         if (!in.varint(*number)) return false;
       } else if (type == WireType::varint && field == v1::Node::kOperandsFieldNumber) {
-        std::uint64_t code = 0;  // not packed, as a parser must accept
+        std::uint64_t code = 0;  // not packed, which parsers must accept too
         if (!in.varint(code)) return false;
         operands_.push_back(ir::Ref::from_code(zigzag_decode32(code)));
       } else if (!in.skip(field, type)) {
@@ -219,14 +219,14 @@ class ProgramReader {
   std::size_t nodes_ = 0;
   std::vector<ir::Ref> outputs_;
   std::shared_ptr<std::vector<std::string>> files_ = std::make_shared<std::vector<std::string>>();
-  // Reused from part to part.
+  // Reused for each part.
   v1::Input input_;
   std::vector<std::string_view> attr_blocks_;
   std::vector<ir::AttrView> attrs_;
   std::vector<ir::Ref> operands_;
 };
 
-// A block of packed numbers, whose bytes bound how many there are.
+// Reads a block of packed numbers. Its size limits their number.
 bool read_ids(CodedInputStream& in, std::vector<ProgramId>& ids) {
   std::uint32_t length = 0;
   if (!in.ReadVarint32(&length)) return false;
@@ -258,7 +258,7 @@ Result<DefineProgram> read_define(std::string_view bytes, std::string_view* prog
     } else if (field == v1::DefineProgram::kForgetFieldNumber && type == WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
       if (!read_ids(in, define.forget)) return malformed();
     } else if (field == v1::DefineProgram::kForgetFieldNumber && type == WireFormatLite::WIRETYPE_VARINT) {
-      // Not packed, as a parser must accept.
+      // Not packed, which parsers must accept too.
       if (define.forget.size() >= kMaxIds || !in.ReadVarint64(&define.forget.emplace_back())) return malformed();
     } else if (!WireFormatLite::SkipField(&in, tag)) {
       return malformed();

@@ -1,4 +1,4 @@
-// Programs to the wire. By hand: a program that changes with every step is written with every step.
+// Encodes programs, without protobuf's objects: a program that changes with every step is encoded with every step.
 #include <array>
 #include <unordered_map>
 
@@ -10,8 +10,8 @@
 namespace burn::proto {
 namespace {
 
-// Numbers the files of call sites by first use. Sites of one file mostly share the pointer; texts are compared when
-// not.
+// Numbers the files of call sites by first use. Sites of one file mostly share the pointer; otherwise texts are
+// compared.
 class SiteFiles {
  public:
   std::uint32_t index_plus_one(const char* file) {

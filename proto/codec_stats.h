@@ -1,4 +1,4 @@
-// What a session uses, asked and told, to the wire and from it: for codec_body.cc.
+// Converts Stats and StatsReport to and from protobuf, for codec_body.cc.
 #pragma once
 
 #include "proto/message.h"
@@ -17,6 +17,6 @@ v1::Stats* to_wire(const Stats& stats, google::protobuf::Arena& arena);
 v1::StatsReport* to_wire(const StatsReport& report, google::protobuf::Arena& arena);
 
 Result<Body> from_wire(const v1::Stats& stats);
-Result<Body> from_wire(const v1::StatsReport& report);  // texts that are too long are cut
+Result<Body> from_wire(const v1::StatsReport& report);  // texts that are too long are truncated
 
 }  // namespace burn::proto

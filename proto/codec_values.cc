@@ -8,7 +8,7 @@
 
 namespace burn::proto {
 
-// The wire numbers the dtypes as ir/types/dtype.def does.
+// Checks that burn.proto numbers the dtypes as ir/types/dtype.def does.
 static_assert(v1::DType_ARRAYSIZE == ir::kDTypeCount);
 static_assert(v1::F64 == static_cast<int>(ir::DType::f64) && v1::BF16 == static_cast<int>(ir::DType::bf16));
 static_assert(v1::I64 == static_cast<int>(ir::DType::i64) && v1::U64 == static_cast<int>(ir::DType::u64));
@@ -48,7 +48,7 @@ std::string wire_text(std::string_view text) {
     bool valid = length > 0 && i + length <= text.size();
     for (std::size_t k = 1; valid && k < length; ++k) {
       const auto next = static_cast<unsigned char>(text[i + k]);
-      // The second byte's range excludes overlong forms, surrogates and what lies beyond U+10FFFF.
+      // The second byte's range excludes overlong forms, surrogates and code points beyond U+10FFFF.
       const unsigned low = k > 1 ? 0x80 : lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
       const unsigned high = k > 1 ? 0xbf : lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
       valid = next >= low && next <= high;

@@ -25,7 +25,7 @@ GroupPlace place_of(const FormedGroup& group, std::size_t rank, std::size_t size
           .ticket = group.ticket};
 }
 
-// Calls ask(rank, done) for each member, then take(answer) with what each says, in order, until one fails.
+// Calls ask(rank, done) for each member, then take(answer) for each answer, in order of rank, until one fails.
 template <typename Answer, typename Ask, typename Take>
 MemberFailure ask_all(std::size_t members, TimePoint until, const Ask& ask, const Take& take) {
   std::vector<std::future<Answer>> answers;

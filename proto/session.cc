@@ -17,7 +17,7 @@ void Session::prepare_group(const GroupPlace& /*place*/, const AddressCallback& 
   done(unimplemented("this session forms no groups"));
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): what forms groups keeps the addresses
+// NOLINTNEXTLINE(performance-unnecessary-value-param): overrides keep the addresses
 void Session::open_group(const GroupPlace& /*place*/, std::vector<std::string> /*addresses*/,
                          std::chrono::milliseconds /*deadline*/, const SyncCallback& done) {
   done(unimplemented("this session forms no groups"));

@@ -13,13 +13,13 @@ namespace burn::proto {
 namespace {
 
 struct Registry {
-  Registry() { keep_whole_over_forks(mutex); }
+  Registry() { lock_during_fork(mutex); }
 
   std::mutex mutex;
   std::map<std::string, SessionFactory> factories;
 };
 
-// Never destroyed: schemes are registered, and sessions opened, by static objects of any order.
+// Never destroyed: static objects register schemes and open sessions, and are destroyed in any order.
 Registry& registry() {
   static auto& instance = *new Registry;
   return instance;

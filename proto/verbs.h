@@ -1,4 +1,4 @@
-// What proto/verbs.def says of each verb, for everything that is not written once per verb.
+// The table of verbs from proto/verbs.def, for code that handles all verbs alike.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 namespace burn::proto {
 
 enum class Sender : std::uint8_t { client, server, both };
-enum class Turn : std::uint8_t { connection, ordered, beside };
+enum class Turn : std::uint8_t { connection, ordered, unordered };
 
 namespace verb {
 // The words of the columns "close", "size" and "known".
@@ -24,23 +24,23 @@ enum class Known : std::uint8_t { always, announced };
 inline constexpr std::size_t small = std::size_t{64} << 10;    // no lists
 inline constexpr std::size_t lists = 28 * kMaxIds + 1024;      // three lists: 10 bytes an id, 8 a scalar
 inline constexpr std::size_t program = std::size_t{16} << 20;  // nodes, and ids of programs
-inline constexpr std::size_t welcome = std::size_t{16} << 20;  // lists uploads; of a server
+inline constexpr std::size_t welcome = std::size_t{16} << 20;  // lists uploads; sent by servers only
 }  // namespace verb
 
 struct Verb {
   std::string_view name;
   int field = 0;  // of Envelope
   Sender sender = Sender::both;
-  Turn turn = Turn::beside;
-  bool is_awaited = false;    // by a client that closes
-  std::size_t max_bytes = 0;  // of the encoded body: what protobuf makes of a hostile one is a small multiple of it
-  bool is_announced = false;  // from a client only to a server that says it knows it
+  Turn turn = Turn::unordered;
+  bool is_awaited = false;    // a closing client waits for its execution
+  std::size_t max_bytes = 0;  // of the encoded body; bounds the memory that protobuf needs for a hostile one
+  bool is_announced = false;  // a client sends it only to servers that announce it
 
   constexpr bool is_from_client() const { return sender != Sender::server; }
   constexpr bool is_from_server() const { return sender != Sender::client; }
 };
 
-// By Body::index().
+// Indexed by Body::index().
 inline constexpr std::array<Verb, std::variant_size_v<Body>> kVerbs = {{
 #define BURN_VERB(Body, Message, name, field, sender, turn, close, size, known) \
   {#name,                                                                       \
@@ -63,7 +63,7 @@ constexpr std::size_t index_in(const std::variant<Kinds...>* /*body*/) {
 }
 }  // namespace verb
 
-// The place of `Kind` in kVerbs and in Body.
+// The index of `Kind` in kVerbs and in Body.
 template <typename Kind>
 inline constexpr std::size_t kIndexOf = verb::index_in<Kind>(static_cast<const Body*>(nullptr));
 template <typename Kind>
@@ -71,7 +71,7 @@ inline constexpr const Verb& kVerbOf = kVerbs[kIndexOf<Kind>];
 
 inline const Verb& verb_of(const Body& body) { return kVerbs[body.index()]; }
 
-// A server's answer to a question that is asked beside the queue: which question, and why there is no answer.
+// A server's answer to a request outside the queue: has the request's number, and a status.
 template <typename Kind>
 concept Report = kVerbOf<Kind>.is_announced && kVerbOf<Kind>.sender == Sender::server && requires(const Kind& report) {
   report.request;
@@ -92,7 +92,8 @@ constexpr const Verb* verb_at(int field) {
   return field >= kFirst && at < kVerbs.size() ? &kVerbs[at] : nullptr;
 }
 
-// Bit k of Welcome.extensions: the server takes the body with field number k, which version 2 had not at first.
+// The bits of Welcome.extensions. Bit k: the server accepts the body with field number k, which the first version 2 did
+// not have.
 inline constexpr std::uint64_t kExtensions = [] {
   std::uint64_t bits = 0;
   for (const auto& verb : kVerbs)
@@ -110,7 +111,7 @@ template <template <typename> typename Of, typename... Kinds>
 auto ordered(const std::variant<Kinds...>*) -> decltype(variant_of(std::tuple_cat(IfOrdered<Kinds, Of>{}...)));
 }  // namespace verb
 
-// std::variant<Of<Kind>...> over the verbs that are ordered: what a queue of calls holds.
+// std::variant<Of<Kind>...> over the ordered verbs, for queues of calls.
 template <template <typename> typename Of>
 using OrderedVariant = decltype(verb::ordered<Of>(static_cast<const Body*>(nullptr)));
 

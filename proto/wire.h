@@ -1,5 +1,5 @@
-// Protocol Buffers' wire format, read and written where a message of thousands of small parts passes for every step:
-// protobuf's own objects cost several allocations for each part. Nothing that is read is trusted; nothing is copied.
+// Reads and writes Protocol Buffers' wire format without protobuf's objects, which need several allocations for each
+// part: programs of thousands of parts may be sent with every step. Input is not trusted, and not copied.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,15 @@ namespace burn::proto {
 
 enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, block = 2, group = 3, end_group = 4, fixed32 = 5 };
 
-// Reads the fields of one message one after the other. Every function says whether the bytes were sound; after a false
-// nothing may be read any more.
+// Reads the fields of one message in order. Every function returns whether the bytes were valid; after false, no
+// function may be called.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
   bool at_end() const { return at_ == end_; }
 
-  // Of the next field. Field numbers are at least 1.
+  // Reads the tag of the next field. Field numbers are at least 1.
   bool tag(int& field, WireType& type) {
     std::uint64_t tag = 0;
     if (!varint(tag) || tag > 0xffffffff || tag < 8 || (tag & 7) > 5) return false;
@@ -53,7 +53,7 @@ class WireReader {
     return true;
   }
 
-  // A length and as many bytes.
+  // Reads a length and that many bytes.
   bool block(std::string_view& bytes) {
     std::uint64_t size = 0;
     if (!varint(size) || size > static_cast<std::uint64_t>(end_ - at_)) return false;
@@ -62,7 +62,7 @@ class WireReader {
     return true;
   }
 
-  // The value of an unknown field. Groups, which proto3 does not have, may be nested.
+  // Skips the value of an unknown field. Groups, which proto3 does not have, may be nested.
   bool skip(int field, WireType type) {
     std::uint64_t number = 0;
     std::string_view bytes;
@@ -117,7 +117,7 @@ constexpr std::int64_t zigzag_decode(std::uint64_t n) { return static_cast<std::
 constexpr std::uint64_t zigzag_encode(std::int64_t n) {
   return (static_cast<std::uint64_t>(n) << 1) ^ static_cast<std::uint64_t>(n >> 63);
 }
-// Fields of 32 bits travel as 64 and lose their upper half when they are read.
+// 32-bit fields are sent as 64 bits; the upper half is discarded when read.
 constexpr std::int32_t zigzag_decode32(std::uint64_t n) {
   const auto low = static_cast<std::uint32_t>(n);
   return static_cast<std::int32_t>((low >> 1) ^ (0 - (low & 1)));
@@ -126,7 +126,7 @@ constexpr std::uint64_t zigzag_encode32(std::int32_t n) {
   return (static_cast<std::uint32_t>(n) << 1) ^ static_cast<std::uint32_t>(n >> 31);
 }
 
-// Appends fields to a message. Fields up to 15 only, whose tags are one byte.
+// Appends fields to a message. Field numbers up to 15 only, whose tags are one byte.
 class WireWriter {
  public:
   std::string take() {
@@ -152,7 +152,7 @@ class WireWriter {
     tag(field, WireType::varint);
     varint(value);
   }
-  // As proto3 does with fields that are not `optional`.
+  // Omits zeros, as proto3 does for fields that are not `optional`.
   void number_if_set(int field, std::uint64_t value) {
     if (value != 0) number(field, value);
   }
@@ -170,7 +170,8 @@ class WireWriter {
     size_ += 8;
   }
 
-  // What `write` appends, as a block: behind its length, for which one byte is left free, as nearly always is enough.
+  // Appends what `write` writes as a length-delimited block. One byte is reserved for the length, which nearly always
+  // suffices.
   template <typename Write>
   void block(int field, Write&& write) {
     tag(field, WireType::block);
@@ -182,7 +183,7 @@ class WireWriter {
       bytes_[begin] = static_cast<char>(size);
       return;
     }
-    std::size_t length = 1;  // of the size
+    std::size_t length = 1;  // bytes of the encoded size
     while (size >> (7 * length) != 0) ++length;
     make_room(length);
     std::memmove(bytes_.data() + begin + length, bytes_.data() + begin + 1, size);
@@ -192,14 +193,14 @@ class WireWriter {
   }
 
  private:
-  // Where `count` more bytes may be written.
+  // Returns where to write the next `count` bytes.
   char* make_room(std::size_t count) {
     if (bytes_.size() - size_ < count) [[unlikely]]
       bytes_.resize(std::max(2 * bytes_.size(), size_ + count));
     return bytes_.data() + size_;
   }
 
-  std::string bytes_;  // longer than what is written
+  std::string bytes_;  // size_ bytes are written, the rest is capacity
   std::size_t size_ = 0;
 };
 

@@ -4,13 +4,13 @@
 
 namespace burn::router {
 
-std::uint64_t AnswerOrder::ask() {
+std::uint64_t AnswerOrder::add_question() {
   const std::lock_guard lock{mutex_};
   waiting_.emplace_back();
   return first_ + waiting_.size() - 1;
 }
 
-void AnswerOrder::give(std::uint64_t question, Answer answer) {
+void AnswerOrder::deliver(std::uint64_t question, Answer answer) {
   std::unique_lock lock{mutex_};
   waiting_[question - first_] = std::move(answer);
   if (is_calling_) return;

@@ -22,7 +22,7 @@ namespace {
 using serving::Budget;
 using serving::WriteCall;
 
-// What a client may do is what each member lets it do.
+// The limits for a client are those that every member allows.
 proto::SessionInfo describe(Members& members, const serving::Quotas& quotas) {
   static std::atomic<std::uint64_t> counter = 0;
   proto::SessionInfo info;
@@ -106,7 +106,7 @@ proto::SessionStats FleetPerformer::stats() const {
 // --- calls -----------------------------------------------------------------------------------------------------------
 
 void FleetPerformer::finish_call(Failure refused) {
-  if (auto status = members_.send(outbox_.take()); !status.ok()) carried_.push_back(std::move(status));
+  if (auto status = members_.send(outbox_.take()); !status.ok()) unreported_.push_back(std::move(status));
   if (refused) refused_.add(calls_, std::move(refused));
 }
 
@@ -128,13 +128,13 @@ void FleetPerformer::perform(serving::Call& call) {
              call);
 }
 
-// Of a session that has lost a worker: whatever is asked is answered with that.
+// Fails a call because the session has lost a worker.
 void FleetPerformer::refuse(serving::Call& call, const Status& why) {
   std::visit(
       [&](auto& kind) {
         if constexpr (requires { kind.done; }) {
           const auto done = std::move(kind.done);
-          answers_.give(answers_.ask(), [this, done, why] {
+          answers_.deliver(answers_.add_question(), [this, done, why] {
             const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
             done(why);
           });
@@ -182,14 +182,14 @@ void FleetPerformer::run(proto::Run& run, std::chrono::nanoseconds queued) {
   if (checks_every_ > 0 && runs_ % checks_every_ == 0) check_replicas(run);
 }
 
-// A run that one member could not do at all has ended the group, so that the others do not wait for it. What was sent
-// before fails with it; from here on there is a new group.
+// A run that failed completely on one member has ended the groups, so that the other members do not wait for it. Waits
+// for the calls sent before, which fail with it, and forms new groups.
 void FleetPerformer::restore_group() {
-  if (members_.groups_stand(group_timeout_)) return;
-  std::ranges::move(members_.settle(), std::back_inserter(carried_));
+  if (members_.groups_are_intact(group_timeout_)) return;
+  std::ranges::move(members_.sync_all(), std::back_inserter(unreported_));
   if (auto status = form_groups(times_->new_group); !status.ok()) {
     has_failed_ = true;
-    carried_.push_back(std::move(status));
+    unreported_.push_back(std::move(status));
   }
 }
 
@@ -218,7 +218,7 @@ void FleetPerformer::write(WriteCall& call) {
                           : core_.write_failed(call.id, status));
 }
 
-// For the first mark; of a fleet of one there is nothing to be done.
+// Called for the first batch; does nothing in a fleet of one member.
 Status FleetPerformer::widen() {
   if (core_.is_wide() || members_.count() == 1) return {};
   BURN_RETURN_IF_ERROR(form_groups(times_->first_group));
@@ -227,7 +227,7 @@ Status FleetPerformer::widen() {
 
 // --- the end ---------------------------------------------------------------------------------------------------------
 
-// On a thread of its own: it waits for the members' answers.
+// Closes the sessions on a separate thread, because closing waits for the members' answers.
 void FleetPerformer::interrupt() {
   signal_->close();
   std::call_once(interrupted_, [this] { closer_ = std::thread([this] { members_.abandon(); }); });

@@ -1,4 +1,5 @@
-// Performs the calls of one client's session on several workers: what SessionCore says, sent and answered.
+// Performs the calls of one client's session on several workers: passes them to SessionCore, sends its output to the
+// members and delivers their answers.
 #pragma once
 
 #include <atomic>
@@ -28,11 +29,11 @@ class FleetPerformer final : public serving::CallPerformer {
   serving::WriteCall::Parts receive(proto::TensorId id, const ir::TensorType& type) override;
   proto::SessionStats stats() const override;
   void ask_stats(const proto::Session::StatsCallback& done) override;
-  void wait_was(std::chrono::nanoseconds time) override { queued_ = time; }
+  void set_queue_time(std::chrono::nanoseconds time) override { queued_ = time; }
   void perform(serving::Call& call) override;
-  void prepare_ahead(serving::Call& /*call*/) override {}  // members prepare
+  void prepare_ahead(serving::Call& /*call*/) override {}  // the members compile ahead
   void prepare_run(proto::ProgramId /*program*/) override {}
-  bool is_quick(const serving::Call& /*call*/) const override { return false; }  // a member may make it wait
+  bool is_quick(const serving::Call& /*call*/) const override { return false; }  // a member may block it
   bool ran_long() const override { return false; }
   void interrupt() override;
   void finish() override;
@@ -47,39 +48,39 @@ class FleetPerformer final : public serving::CallPerformer {
   Status widen();
   void restore_group();
   Status form_groups(serving::DurationHistogram& times);
-  void finish_call(Failure refused);  // what is to be sent is sent; a refusal is noted
+  void finish_call(Failure refused);  // sends the outbox; records a refusal
   void check_replicas(const proto::Run& run);
   void refuse(serving::Call& call, const Status& why);
   Status answer_of(const Status& status);
   void answer_read(std::uint64_t question, const proto::Session::ReadCallback& done, Result<proto::HostTensor> result,
-                   std::vector<int> told_by = {});
+                   std::vector<int> reported_by = {});
 
   proto::SessionInfo info_;
   const serving::Quotas quotas_;
   const std::chrono::milliseconds group_timeout_;
   const std::shared_ptr<FleetTimes> times_;
   const std::shared_ptr<SpanSink> spans_;
-  const int home_;  // the member on which the session lives until a batch comes
+  const int home_;  // the member on which the session runs until the first batch
   Members members_;
   const std::shared_ptr<serving::HostAccount> account_;  // outlives the budget
   const std::shared_ptr<serving::Budget> budget_;        // outlives what is charged to it
-  serving::Budget::HostShare programs_share_;            // of the programs of `core_`
+  serving::Budget::HostShare programs_share_;            // for the programs of `core_`
   SessionCore core_;
   Outbox outbox_;
   AnswerOrder answers_;
   const std::shared_ptr<serving::SessionSignal> signal_ = std::make_shared<serving::SessionSignal>();
-  serving::FailureLog refused_;           // by the router, that no answer has told of yet
-  const std::uint64_t checks_every_;      // so many runs the members' replicas are compared; 0: never
-  std::vector<Status> carried_;           // failures that members have told the router, and no answer yet
-  std::atomic<bool> has_failed_ = false;  // since the group was last known to stand
+  serving::FailureLog refused_;           // calls that the router refused, not reported in an answer yet
+  const std::uint64_t checks_every_;      // compare the members' replicas once in this many runs; 0: never
+  std::vector<Status> unreported_;        // failures reported by members, not reported to the client yet
+  std::atomic<bool> has_failed_ = false;  // a call failed since the groups were last known to be intact
   std::uint64_t calls_ = 0;
-  std::chrono::nanoseconds queued_{0};  // of the call that is performed next
+  std::chrono::nanoseconds queued_{0};  // the waiting time of the call that is performed next
   std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
-  // Failures that reads have reported since the last sync: other members than those that told them tell them again. Of
-  // the thread that gives answers.
+  // Failures that reads have reported since the last sync: the other members report the same failures again. Used only
+  // by the thread that delivers answers.
   struct Reported {
     std::string message;
-    std::vector<int> told_by;
+    std::vector<int> reported_by;
   };
   std::vector<Reported> reported_;
   std::once_flag interrupted_;

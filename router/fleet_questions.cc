@@ -1,4 +1,4 @@
-// What a client of a fleet asks, and the answers of its members put together.
+// Reads, syncs and stats of a client of a fleet: combines the answers of its members.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -15,15 +15,15 @@ namespace {
 
 using proto::HostTensor;
 
-constexpr int kRouter = -1;  // in the place of a member
+constexpr int kRouter = -1;  // in place of a member's number
 
-// A question to several members: their answers, until all are there.
+// Collects the answers of several members to a question.
 template <typename Answer>
 struct Gathered {
   explicit Gathered(std::size_t members) : answers(members), left(members) {}
   std::vector<std::optional<Answer>> answers;
   std::atomic<std::size_t> left;
-  // Whether it was the last one.
+  // Stores an answer; returns true if it was the last one.
   bool take(std::size_t member, Answer answer) {
     answers[member].emplace(std::move(answer));
     return --left == 0;
@@ -32,7 +32,8 @@ struct Gathered {
 
 }  // namespace
 
-// Of the member whose memory is the fullest, as its limit is met first; of equal ones the session's home.
+// Reports the stats of the member with the most memory in use, because it reaches its limit first; among equal ones,
+// the session's home.
 void FleetPerformer::ask_stats(const proto::Session::StatsCallback& done) {
   using Answer = Result<proto::SessionStats>;
   const auto count = static_cast<std::size_t>(members_.count());
@@ -63,16 +64,16 @@ void FleetPerformer::ask_stats(const proto::Session::StatsCallback& done) {
 }
 
 void FleetPerformer::answer_read(std::uint64_t question, const proto::Session::ReadCallback& done,
-                                 Result<HostTensor> result, std::vector<int> told_by) {
-  answers_.give(question, [this, done, result = std::move(result), told_by = std::move(told_by)]() mutable {
+                                 Result<HostTensor> result, std::vector<int> reported_by) {
+  answers_.deliver(question, [this, done, result = std::move(result), reported_by = std::move(reported_by)]() mutable {
     const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
-    if (!result.ok()) reported_.push_back({std::string{result.status().message()}, std::move(told_by)});
+    if (!result.ok()) reported_.push_back({std::string{result.status().message()}, std::move(reported_by)});
     done(std::move(result));
   });
 }
 
 void FleetPerformer::read(serving::ReadCall& call) {
-  const auto question = answers_.ask();
+  const auto question = answers_.add_question();
   auto plan = core_.read(call.id);
   if (plan.poisoned) {
     refused_.forget(plan.poisoned);
@@ -110,10 +111,10 @@ void FleetPerformer::read(serving::ReadCall& call) {
   }
 }
 
-// What every member has is the same on all of them, or training drifts apart. Said by the next sync where it is not.
+// Replicated values must be equal on all members, or training diverges. A difference is reported by the next sync.
 void FleetPerformer::check_replicas(const proto::Run& run) {
   for (const auto id : core_.replicas(run)) {
-    const auto question = answers_.ask();
+    const auto question = answers_.add_question();
     const auto all = std::make_shared<Gathered<Result<HostTensor>>>(static_cast<std::size_t>(members_.count()));
     for (int member = 0; member < members_.count(); ++member) {
       members_.session(member).read(id, [this, question, id, all, member, program = run.program,
@@ -127,13 +128,14 @@ void FleetPerformer::check_replicas(const proto::Run& run) {
                         "BURN_CHECK_REPLICAS: tensor {} ({}) of program {} differs on {} and {}", id,
                         ir::to_string(first->type), program, members_.name(0), members_.name(static_cast<int>(m))))));
         }
-        answers_.give(question, [] {});
+        answers_.deliver(question, [] {});
       });
     }
   }
 }
 
-// A failure as the client is told it. Where a worker is lost, others tell what came of it before its own session ends.
+// The failure to report to the client. If a worker is lost, returns that, because other members may report its
+// consequences before the lost worker's own session ends.
 Status FleetPerformer::answer_of(const Status& status) {
   if (status.ok()) return status;
   has_failed_ = true;
@@ -141,28 +143,28 @@ Status FleetPerformer::answer_of(const Status& status) {
     if (auto health = members_.session(member).health(); !health.ok()) members_.lose(member, health);
   }
   const auto lost = members_.lost();
-  return lost.ok() ? core_.names().in_client_words(status) : lost;
+  return lost.ok() ? core_.names().with_client_ids(status) : lost;
 }
 
-// The first failure that no read has reported: the router's own, or that of the first member that tells one.
+// Reports the first failure that no read has reported: the router's own, or the one of the first member that has one.
 void FleetPerformer::sync(serving::SyncCall& call) {
-  const auto question = answers_.ask();
-  if (const auto own = refused_.take(calls_)) carried_.insert(carried_.begin(), *own);
-  const auto carried = std::make_shared<const std::vector<Status>>(std::exchange(carried_, {}));
+  const auto question = answers_.add_question();
+  if (const auto own = refused_.take(calls_)) unreported_.insert(unreported_.begin(), *own);
+  const auto unreported = std::make_shared<const std::vector<Status>>(std::exchange(unreported_, {}));
   const auto all = std::make_shared<Gathered<Status>>(static_cast<std::size_t>(members_.count()));
   for (int member = 0; member < members_.count(); ++member) {
-    members_.session(member).sync([this, question, done = call.done, carried, all, member](Status status) {
+    members_.session(member).sync([this, question, done = call.done, unreported, all, member](Status status) {
       if (!all->take(static_cast<std::size_t>(member), std::move(status))) return;
-      answers_.give(question, [this, done, carried, all] {
+      answers_.deliver(question, [this, done, unreported, all] {
         const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
         const auto reported = std::exchange(reported_, {});
         Status first;
-        // A member that has told a failure does not tell it again: with the same words it tells of another one.
+        // A member reports a failure only once: if the same member sends the same text again, it is a new failure.
         const auto is_known = [&](const Status& failure, int member) {
           bool is_told = false;
-          for (const auto& [message, told_by] : reported) {
+          for (const auto& [message, reported_by] : reported) {
             if (message != failure.message()) continue;
-            if (std::ranges::find(told_by, member) != told_by.end()) return false;
+            if (std::ranges::find(reported_by, member) != reported_by.end()) return false;
             is_told = true;
           }
           return is_told;
@@ -172,7 +174,7 @@ void FleetPerformer::sync(serving::SyncCall& call) {
           auto status = answer_of(failure);
           if (!is_known(status, member)) first = std::move(status);
         };
-        for (const auto& failure : *carried) tell(failure, kRouter);
+        for (const auto& failure : *unreported) tell(failure, kRouter);
         for (std::size_t k = 0; k < all->answers.size(); ++k) tell(*all->answers[k], static_cast<int>(k));
         done(std::move(first));
       });

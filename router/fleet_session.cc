@@ -10,7 +10,7 @@ namespace burn::router {
 std::unique_ptr<proto::ServedSession> make_fleet_session(FleetOptions options) {
   const auto quotas = options.quotas;
   return serving::QueuedSession::make(std::make_unique<FleetPerformer>(std::move(options)), quotas,
-                                      serving::Execution::on_its_thread);
+                                      serving::Execution::session_thread);
 }
 
 }  // namespace burn::router

@@ -1,4 +1,4 @@
-// A client's session on several workers, which look like one device to it.
+// A client's session on several workers, which the client sees as one device.
 #pragma once
 
 #include <chrono>
@@ -16,16 +16,16 @@
 namespace burn::router {
 
 struct FleetOptions {
-  std::vector<std::unique_ptr<proto::Session>> members;  // sessions on the workers, which are this session's alone
-  std::vector<std::string> names;                        // of the workers, for errors: their URLs
-  std::vector<double> weights;                           // of their parts of a batch; empty: equal ones
-  compile::partition::Mesh mesh;                         // of the members, in their order
-  std::size_t home = 0;                                  // the member on which the session lives until a batch comes
+  std::vector<std::unique_ptr<proto::Session>> members;  // sessions on the workers, used only by this session
+  std::vector<std::string> names;                        // URLs of the workers, for errors
+  std::vector<double> weights;                           // for the sizes of their parts of a batch; empty: equal
+  compile::partition::Mesh mesh;                         // the arrangement of the members, in order
+  std::size_t home = 0;                                  // the member on which the session runs until the first batch
   serving::Quotas quotas;
-  std::shared_ptr<serving::HostAccount> account = nullptr;  // of all sessions' calls and programs; null: none
-  std::shared_ptr<FleetTimes> times = std::make_shared<FleetTimes>();  // of all sessions
-  std::shared_ptr<SpanSink> spans = nullptr;                           // of runs; null: none
-  std::chrono::milliseconds group_timeout{10'000};                     // for the workers to connect to each other
+  std::shared_ptr<serving::HostAccount> account = nullptr;             // charged by all sessions; null: none
+  std::shared_ptr<FleetTimes> times = std::make_shared<FleetTimes>();  // shared by all sessions
+  std::shared_ptr<SpanSink> spans = nullptr;                           // receives spans of runs; null: none
+  std::chrono::milliseconds group_timeout{10'000};                     // time for the workers to connect to each other
 };
 
 // Requires: as many members as the mesh has, at least one, and a name for each.

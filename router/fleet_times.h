@@ -1,4 +1,4 @@
-// What a router counts of its sessions on all workers, for metrics: of all of them together.
+// Durations that a router measures, over all of its sessions on all workers, for metrics.
 #pragma once
 
 #include "serving/duration_histogram.h"
@@ -7,9 +7,9 @@ namespace burn::router {
 
 // Thread-safe.
 struct FleetTimes {
-  serving::DurationHistogram first_group;  // until the workers of a session were connected to each other
-  serving::DurationHistogram new_group;    // the same after a run that ended the group
-  serving::DurationHistogram rewrite;      // of a program for the workers, where its inputs lay as they had not before
+  serving::DurationHistogram first_group;  // the time to connect the workers of a session to each other
+  serving::DurationHistogram new_group;    // the same, after a failed run that ended the groups
+  serving::DurationHistogram rewrite;      // the time to rewrite a program for new layouts of its inputs
 };
 
 }  // namespace burn::router

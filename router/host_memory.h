@@ -1,4 +1,5 @@
-// The memory of the router's process that the sessions on its fleet share: of their calls that wait and their programs.
+// The limit on the memory of the router's process that waiting calls and programs of sessions on all workers use
+// together.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace burn::router {
 
 class HostMemory final : public serving::HostAccount {
  public:
-  // `limit`: bytes, of all sessions together.
+  // `limit`: bytes, for all sessions together.
   explicit HostMemory(std::uint64_t limit) : limit_(limit) {}
 
   Status take_host(std::uint64_t bytes) override {

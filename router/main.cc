@@ -35,7 +35,8 @@ int fail(const std::string& why) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Of the router's members, over its protocol; "status --operator ADDRESS" asks the operator's port.
+  // "status" asks for the router's members over the wire protocol; "status --operator ADDRESS" asks the operator's
+  // port.
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const bool asks_operator = std::ranges::find(arguments, "--operator") != arguments.end();
   if (!arguments.empty() && arguments.front() == "status" && !asks_operator)

@@ -11,7 +11,7 @@
 namespace burn::router {
 namespace {
 
-// Which device of the worker a URL names, for the device "status:DEVICE".
+// The device of the worker that a URL names, in the form for the device "status:DEVICE".
 std::string device_of(const std::string& url) {
   const auto endpoint = net::parse_url(url);
   if (!endpoint.ok()) return "0";
@@ -22,7 +22,7 @@ MemberFacts facts_of(const std::string& url, const net::RemoteSession& link) {
   return {url, device_of(url), link.op_set(), link.info()};
 }
 
-// The place of the worker's device, so that a number and a name of the same one are equal.
+// The number of the worker's device, so that a number and a name of the same device compare equal.
 std::string canonical_device(const MemberFacts& facts) {
   const auto& devices = facts.info.devices;
   const auto found = std::ranges::find(devices, facts.device);
@@ -113,13 +113,13 @@ void Member::listen(net::RemoteSession& session) {
 Result<std::unique_ptr<net::RemoteSession>> Member::open_session(Use use) {
   auto options = this->options();
   options.never_waits = use == Use::pass_through;
-  // Parts of uploads that pass through are not kept, and could not be sent again.
+  // Passed-through parts of uploads are not stored, so they could not be sent again after a reconnect.
   if (use == Use::fleet) options.lease_seconds = static_cast<std::uint32_t>(lease_.count());
   options.assumed_info = facts_.info;
   options.held = count_session();
   options.spans = spans_;
   options.welcome_wait = std::chrono::milliseconds{0};
-  options.answer_timeout_seconds = 0;  // the client has one of its own
+  options.answer_timeout_seconds = 0;  // the client has its own timeout
   return net::connect(url(), options);
 }
 
@@ -161,7 +161,7 @@ void Member::on_stats(const proto::SessionStats& stats) {
   usage_at_ = now;
 }
 
-void Member::look() {
+void Member::poll() {
   if (!health().ok()) return reconnect();
   if (is_asked_.exchange(true)) return;
   link_->stats([weak = weak_from_this()](const Result<proto::SessionStats>& stats) {
@@ -172,7 +172,7 @@ void Member::look() {
   });
 }
 
-// The worker may have been started again, as what it was or as another.
+// The worker may have been restarted, possibly with other properties, so these are compared.
 void Member::reconnect() {
   if (!next_link_) {
     auto options = this->options();

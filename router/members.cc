@@ -65,12 +65,12 @@ Status Members::form_groups(std::chrono::milliseconds timeout) {
   return {};
 }
 
-bool Members::groups_stand(std::chrono::milliseconds timeout) {
+bool Members::groups_are_intact(std::chrono::milliseconds timeout) {
   return std::ranges::all_of(
       groups_, [&](const Group& group) { return proto::check_group(group.members, group.formed, timeout).why.ok(); });
 }
 
-std::vector<Status> Members::settle() {
+std::vector<Status> Members::sync_all() {
   std::vector<std::future<Status>> answers;
   for (const auto& session : sessions_) {
     const auto promise = std::make_shared<std::promise<Status>>();

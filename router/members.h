@@ -1,4 +1,4 @@
-// The sessions on the workers of a fleet, as one session of the router uses them.
+// The sessions on the workers of a fleet, used by one session of the router.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace burn::router {
 
-// Calls come from one thread, but for lost() and abandon().
+// All functions are called from one thread, except lost(), lose() and abandon().
 class Members {
  public:
   // Requires: as many sessions and names as the mesh has members.
@@ -27,23 +27,22 @@ class Members {
   proto::Session& session(int member) { return *sessions_[static_cast<std::size_t>(member)]; }
   const std::string& name(int member) const { return names_[static_cast<std::size_t>(member)]; }
 
-  // Each member gets its calls in order. A member that takes one no more is lost. Errors: what a member first refused,
-  // with its name; it goes on.
+  // Sends the calls to each member, in order. A member whose session has ended is lost, and nothing more is sent.
+  // Errors: the first refusal by a member, with its name; the other calls are still sent.
   Status send(std::vector<Outgoing>&& calls);
-  // Makes the members groups (ir/ops/collectives.h), in which they can run collectives, one for each row and column of
-  // the mesh, instead of those that they were before. Errors: what a member said, or DEADLINE_EXCEEDED, with its
-  // number.
+  // Forms the members into groups that can run collectives (ir/ops/collectives.h), one for each row and column of the
+  // mesh, replacing the previous groups. Errors: a member's error or DEADLINE_EXCEEDED, with the member's number.
   Status form_groups(std::chrono::milliseconds timeout);
-  // Whether every member says that its groups stand: a run that could not be done has ended them.
-  bool groups_stand(std::chrono::milliseconds timeout);
-  // Waits until every member has done what it was told. The failures that they have not told of before.
-  std::vector<Status> settle();
+  // True if every member confirms that its groups are intact; a run that failed completely has ended them.
+  bool groups_are_intact(std::chrono::milliseconds timeout);
+  // Waits until every member has finished its calls. Returns the failures that members have not reported before.
+  std::vector<Status> sync_all();
 
-  // Why there is no session any more: a worker is gone. Ok: all are there.
+  // Why the session has ended: a worker is lost. Ok if all are connected.
   Status lost() const;
-  // From any thread: the others give up what they do together with it.
+  // Marks a member as lost and aborts the collectives that the others perform with it. May be called from any thread.
   void lose(int member, const Status& why);
-  // From any thread: everything ends; what the members are at is cancelled.
+  // Closes all sessions; their current calls are cancelled. May be called from any thread.
   void abandon();
 
  private:
@@ -52,12 +51,12 @@ class Members {
   const std::vector<std::unique_ptr<proto::Session>> sessions_;
   const std::vector<std::string> names_;
   struct Group {
-    std::vector<int> numbers;  // of its members, by rank
+    std::vector<int> numbers;  // of its members in the mesh, by rank
     std::vector<proto::Session*> members;
     proto::FormedGroup formed;
   };
   std::vector<Group> groups_;
-  std::atomic<std::uint64_t> epoch_ = 0;  // of the groups; 0: there were none yet
+  std::atomic<std::uint64_t> epoch_ = 0;  // of the groups; 0: not formed yet
   mutable std::mutex mutex_;
   Status lost_;
 };

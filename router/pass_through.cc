@@ -47,7 +47,7 @@ class PassThrough final : public proto::ServedSession {
   void read(proto::TensorId id, ReadCallback done) override { worker_->read(id, std::move(done)); }
   void sync(SyncCallback done) override { worker_->sync(std::move(done)); }
   void stats(const StatsCallback& done) override { worker_->stats(done); }
-  // What is known without the worker: how many programs and runs were passed on.
+  // Counters that are known without asking the worker: the programs and runs that were forwarded.
   proto::SessionStats stats() const override {
     return {.session = {.runs = runs_}, .device = {}, .programs = programs_};
   }
@@ -73,7 +73,8 @@ class PassThrough final : public proto::ServedSession {
     const std::lock_guard lock{mutex_};
     callback = std::move(value);
   }
-  // From the worker's thread. They are set before the first call, and nothing is told of before that.
+  // Invokes a callback, on the worker's thread. Callbacks are set before the first call, and there are no events before
+  // that.
   template <typename Callback, typename... Arguments>
   static void tell(const Callback& callback, Arguments... arguments) {
     if (callback) callback(arguments...);
@@ -88,10 +89,10 @@ class PassThrough final : public proto::ServedSession {
   std::mutex mutex_;
   std::function<void(const Status&)> on_end_;         // Guarded by `mutex_`.
   std::optional<Status> ended_;                       // Guarded by `mutex_`.
-  const std::unique_ptr<net::RemoteSession> worker_;  // the last: its end waits for what uses the others
+  const std::unique_ptr<net::RemoteSession> worker_;  // last: its destructor waits for users of the others
 };
 
-// A tensor that the worker will refuse is sent to it, where it fails alone.
+// A tensor that the worker will refuse is sent as an upload, so that only this tensor fails.
 Status PassThrough::write(proto::TensorId id, proto::HostTensor tensor, proto::WriteOptions options) {
   const bool is_taken = tensor.bytes.size() <= info_.max_tensor_bytes && check_batch_axis(options, tensor.type).ok();
   if (is_taken) return worker_->write(id, std::move(tensor), options);

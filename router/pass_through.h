@@ -1,4 +1,4 @@
-// A client's session that one worker has: calls go on to it as they come, and its answers come back as they are.
+// A client's session on one worker: calls are forwarded to it as they arrive, and its answers are returned unchanged.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 namespace burn::router {
 
 // `worker`: a session that never waits and ends with its connection (net::ConnectOptions::never_waits, lease_seconds
-// 0). `info`: what the client is told; known before the worker's welcome, so that nothing waits for that. `use`: held
-// until the session is gone.
+// 0). `info`: sent to the client; it must be known before the worker's welcome, so that nothing has to wait for that.
 //
-// Each call is one frame to the worker, in the order of the calls. A call counts as executed when the worker says so.
-// Programs are not decoded, and parts of uploads leave as they come, as fast as the worker takes them. When the worker
-// is lost, or ends the session, every open call fails with why, and so does the session (on_end()).
+// Each call is one frame to the worker, in the order of the calls. A call counts as executed when the worker reports
+// it. Programs are not decoded, and parts of uploads are forwarded as they arrive, as fast as the worker accepts them.
+// When the worker is lost, or ends the session, every open call fails with the reason, and so does the session
+// (on_end()).
 std::unique_ptr<proto::ServedSession> make_pass_through(std::unique_ptr<net::RemoteSession> worker,
                                                         proto::SessionInfo info);
 

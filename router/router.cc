@@ -48,7 +48,7 @@ std::shared_ptr<RouterHost> make_host(const RouterOptions& options) {
   return host;
 }
 
-// A session has a connection to each worker.
+// Accounts for the descriptors of a session, which has a connection to each worker.
 daemon::ServiceOptions with_descriptors(daemon::ServiceOptions options, std::size_t workers) {
   options.session_descriptors = workers;
   return options;
@@ -97,7 +97,7 @@ Router::Router(const RouterOptions& options)
       service_(std::make_unique<daemon::Service>(with_descriptors(options.service, host_->members().size()), host_)) {
   throw_if_error(host_->connect_members(options.worker_timeout));
   watch_ = std::make_unique<daemon::PeriodicThread>("burn-members", [host = host_] {
-    host->look_at_members();
+    host->poll_members();
     return std::chrono::seconds{1};
   });
 }

@@ -1,5 +1,5 @@
-// A router inside any program: workers elsewhere, served to clients as one, over the sockets that it listens on.
-// burn-router is the same router as a program.
+// A router for embedding in any program: serves remote workers to clients as one device, on its own listeners.
+// burn-router is a program around it.
 #pragma once
 
 #include <chrono>
@@ -23,24 +23,24 @@ class RouterHost;
 
 struct RouterOptions {
   daemon::ServiceOptions service;
-  std::vector<std::string> workers;         // as --worker: "ws://a:3000", "grpc://b:3001=2"
-  std::string mesh;                         // as --mesh; empty: all along "data"
-  std::string worker_token_file;            // the first token in it is the router's, for its workers; empty: BURN_TOKEN
-  std::chrono::seconds worker_timeout{30};  // for all workers to be there, at first
+  std::vector<std::string> workers;  // in the form of --worker: "ws://a:3000", "grpc://b:3001=2"
+  std::string mesh;                  // in the form of --mesh; empty: all along "data"
+  std::string worker_token_file;     // its first token authenticates the router to its workers; empty: BURN_TOKEN
+  std::chrono::seconds worker_timeout{30};  // time for all workers to become reachable at the start
   std::string otlp;                         // URL of a collector to which spans of runs are sent; empty: none
-  std::uint64_t trace_one_in = 1000;        // of so many runs one
-  std::chrono::seconds worker_lease{0};     // that sessions on all workers outlive lost connections to them, at most
+  std::uint64_t trace_one_in = 1000;        // trace one run in this many
+  std::chrono::seconds worker_lease{0};  // longest time that sessions on all workers outlive lost connections to them
 };
 
-// burn-router's, from values of daemon/options.def.
+// The options of burn-router, from values of daemon/options.def.
 RouterOptions router_options(const daemon::OptionValues& values);
 
 // Serves from construction to stop(). Thread-safe.
 class Router {
  public:
-  // Listens, connects to the workers and checks that they fit; until then clients are refused. Throws Error:
-  // INVALID_ARGUMENT for no worker, or options that make no sense; daemon::Service's; RouterHost::connect_members()'s;
-  // daemon::read_token_file()'s.
+  // Listens, connects to the workers and checks that they fit together; clients are refused until then. Throws Error:
+  // INVALID_ARGUMENT for a missing worker or invalid options; those of daemon::Service, RouterHost::connect_members()
+  // and daemon::read_token_file().
   explicit Router(const RouterOptions& options);
   ~Router();  // stop()
   Router(const Router&) = delete;
@@ -52,7 +52,7 @@ class Router {
   daemon::Service& service() { return *service_; }
   RouterHost& host() { return *host_; }
 
-  // As daemon::Service::stop().
+  // See daemon::Service::stop().
   void stop();
 
  private:

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kFleet = "fleet", kMinLoaded = "least-loaded";
 
-// What a client is told of a session on the worker, before the worker has welcomed it.
+// The info that a client gets for a session on the worker, before the worker has sent its welcome.
 proto::SessionInfo info_for_client(const proto::SessionInfo& worker) {
   auto info = worker;
   info.server = fmt::format("{} ({})", kServerName, worker.server);
@@ -80,8 +80,8 @@ Status RouterHost::connect_members(std::chrono::milliseconds timeout) {
   return {};
 }
 
-void RouterHost::look_at_members() {
-  for (const auto& member : members_) member->look();
+void RouterHost::poll_members() {
+  for (const auto& member : members_) member->poll();
 }
 
 Status RouterHost::readiness() const {
@@ -140,7 +140,8 @@ std::unique_ptr<proto::ServedSession> RouterHost::open_session(const proto::Hell
   return members_.size() == 1 ? open_on(members_.front()) : open_fleet();
 }
 
-// A router that is not connected to its workers has one, too: by it a router finds that it is its own worker.
+// Also works while the router is not connected to its workers: a router opens this session to detect that it is its own
+// worker.
 std::unique_ptr<proto::ServedSession> RouterHost::open_status() const {
   const proto::SessionInfo info{.server = kServerName,
                                 .session = {},
@@ -165,7 +166,7 @@ std::unique_ptr<proto::ServedSession> RouterHost::open_on(const std::shared_ptr<
 std::unique_ptr<proto::ServedSession> RouterHost::open_least_loaded() {
   std::shared_ptr<Member> best;
   std::string lost;
-  const auto first = turn_++;
+  const auto first = round_robin_++;
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const auto& member = members_[(first + k) % members_.size()];
     if (const auto health = member->health(); !health.ok()) {

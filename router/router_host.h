@@ -1,4 +1,4 @@
-// Serves sessions on the workers of a router: on one of them, or on all as one device.
+// Serves sessions on the workers of a router: on one of them, or on all of them as one device.
 #pragma once
 
 #include <atomic>
@@ -18,25 +18,27 @@
 
 namespace burn::router {
 
-// Devices: 0 is "fleet", all workers as one; 1 and up are the workers in the order of --worker, "member:HOST:PORT". By
-// name alone: "least-loaded", one of the workers, and "status". With one worker the fleet is that worker.
+// Device 0 is "fleet", all workers as one; devices 1 and up are the workers in the order of --worker,
+// "member:HOST:PORT". Available by name only: "least-loaded", one of the workers, and "status". With one worker the
+// fleet is that worker.
 class RouterHost final : public daemon::Host {
  public:
   using Members = std::vector<std::shared_ptr<Member>>;
-  // Requires: at least one member, with names of their own.
+  // Requires: at least one member; names are unique.
   RouterHost(Members members, compile::partition::Mesh mesh, std::chrono::seconds lease,
              std::shared_ptr<daemon::AdmissionControl> admission);
 
   const Members& members() const { return members_; }
-  // Where spans of runs go; null: nowhere. To be called before there are sessions.
+  // Sets the exporter for spans of runs; null: none. Must be called before there are sessions.
   void set_spans(std::shared_ptr<net::SpanExporter> spans) { spans_ = std::move(spans); }
 
-  // Connects to all workers, trying again those that do not answer, and checks that they fit. Until this is ok sessions
-  // are refused with UNAVAILABLE. Errors: UNAVAILABLE for a worker that is not there after `timeout`, or is no worker;
-  // net::connect()'s; FAILED_PRECONDITION as check_members().
+  // Connects to all workers, retrying those that do not answer, and checks that they fit together. Sessions are refused
+  // with UNAVAILABLE until this has succeeded. Errors: UNAVAILABLE for a worker that is not reachable within `timeout`,
+  // or is not a worker; those of net::connect(); FAILED_PRECONDITION as in check_members().
   Status connect_members(std::chrono::milliseconds timeout);
-  // To be called about once a second by one thread, once connect_members() was ok.
-  void look_at_members();
+  // Calls Member::poll() on all members. To be called about once a second by one thread, after connect_members() has
+  // succeeded.
+  void poll_members();
 
   const std::vector<std::string>& devices() const override { return devices_; }
   Result<std::string> device_of(const proto::Hello& hello) const override;
@@ -55,13 +57,13 @@ class RouterHost final : public daemon::Host {
   const Members members_;
   std::shared_ptr<net::SpanExporter> spans_;
   const compile::partition::Mesh mesh_;
-  const std::shared_ptr<HostMemory> memory_;  // of sessions on all workers
+  const std::shared_ptr<HostMemory> memory_;  // used by sessions on all workers
   const std::shared_ptr<FleetTimes> times_ = std::make_shared<FleetTimes>();
   std::vector<std::string> devices_;
-  std::atomic<std::size_t> turn_ = 0;  // of members with the same load
+  std::atomic<std::size_t> round_robin_ = 0;  // round robin among members with the same load
 
   mutable std::mutex mutex_;
-  Status readiness_;  // why there are no sessions yet. Guarded by `mutex_`.
+  Status readiness_;  // why sessions are refused; ok: they are served. Guarded by `mutex_`.
 };
 
 }  // namespace burn::router

@@ -19,7 +19,7 @@ constexpr const char* kUsage =
     "  --device URL       of the router (default: ws://127.0.0.1:3000)\n"
     "  --token-file PATH  a file with a token that the router knows (default: the setting BURN_TOKEN)\n";
 
-// A JSON string. What a worker says has been cut to one line of text already.
+// A JSON string. Text of a worker is already limited to one line.
 std::string json(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

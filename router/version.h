@@ -1,4 +1,4 @@
-// What the router calls itself, on the wire and to a shell.
+// The name and version of the router, on the wire and on the command line.
 #pragma once
 
 namespace burn::router {

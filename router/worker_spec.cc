@@ -17,7 +17,7 @@ namespace {
 
 using compile::partition::kMeshAxes;
 
-// Nothing: the text is no number.
+// std::nullopt if the text is not a number.
 std::optional<double> parse_real(std::string_view text) {
   double number = 0;
   const auto* end = text.data() + text.size();
@@ -35,7 +35,7 @@ Status bad_mesh(std::string_view text, const std::string& why) {
 Result<WorkerSpec> parse_worker(std::string_view text) {
   WorkerSpec worker{std::string{text}};
   const auto equals = text.rfind('=');
-  // A path may have a "=": what follows is a weight only if it is a number, or if no URL has one there.
+  // The path of a unix socket may contain "=": then only a number after the last "=" is a weight.
   if (equals != std::string_view::npos) {
     const auto weight = parse_real(text.substr(equals + 1));
     const bool is_path = text.starts_with("unix") || text.starts_with("grpc+unix");

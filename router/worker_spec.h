@@ -1,4 +1,4 @@
-// What the command line says of a router's workers.
+// Parses the options of the command line that describe a router's workers.
 #pragma once
 
 #include <string>
@@ -10,22 +10,23 @@
 
 namespace burn::router {
 
-// A device of a worker, as --worker names it.
+// A device of a worker, in the form of --worker.
 struct WorkerSpec {
   std::string url;
-  double weight = 1;  // of its share in what is split, beside those of the others
+  double weight = 1;  // its share of what is split, relative to the other workers
 };
 
-// "URL" or "URL=WEIGHT", where the URL is one of net::parse_url(). Errors: INVALID_ARGUMENT with what is wrong.
+// Parses "URL" or "URL=WEIGHT", where the URL is valid for net::parse_url(). Errors: INVALID_ARGUMENT with what is
+// wrong.
 Result<WorkerSpec> parse_worker(std::string_view text);
 
-// The name under which a client finds the worker: "member:HOST:PORT", "member:PATH", followed by "/K" or "/NAME" for
-// another device than the worker's first. Requires: a URL that net::parse_url() takes.
+// The device name under which a client selects the worker: "member:HOST:PORT" or "member:PATH", followed by "/K" or
+// "/NAME" for a device other than the worker's first. Requires: a URL that net::parse_url() accepts.
 std::string member_name(const std::string& url);
 
-// How workers are arranged: "data=4", or "data=2,model=2", where those next to each other are along "model". Empty
-// text: one axis, "data", along which all of them are. Errors: INVALID_ARGUMENT for what is no mesh, for one that does
-// not multiply to `workers`, for an axis that is neither, and for one that is longer than a group (ir::kMaxMembers).
+// Parses the arrangement of workers: "data=4", or "data=2,model=2", where adjacent workers are along "model". Empty
+// text: one axis, "data", for all of them. Errors: INVALID_ARGUMENT for text that is not a mesh, a mesh whose size is
+// not `workers`, an unknown axis, and an axis longer than a group can be (ir::kMaxMembers).
 Result<compile::partition::Mesh> parse_mesh(std::string_view text, std::size_t workers);
 
 }  // namespace burn::router

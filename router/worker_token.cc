@@ -19,9 +19,9 @@ std::string WorkerToken::current() {
   const auto tokens = daemon::read_token_file(path_);
   const std::lock_guard lock{mutex_};
   if (tokens.ok()) token_ = tokens->front();
-  if (!tokens.ok() && !is_told_)
+  if (!tokens.ok() && !has_warned_)
     daemon::log_warning(fmt::format("the token for workers stays what it was: {}", tokens.status().message()));
-  is_told_ = !tokens.ok();
+  has_warned_ = !tokens.ok();
   return token_;
 }
 

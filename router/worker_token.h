@@ -1,4 +1,4 @@
-// The token that workers know a router by.
+// The token with which a router authenticates to its workers.
 #pragma once
 
 #include <mutex>
@@ -6,21 +6,21 @@
 
 namespace burn::router {
 
-// The first token of a file, which is read for each connection: a token that is replaced holds for connections from
-// then on. Thread-safe.
+// The first token of a file. The file is read for each connection, so a replaced token is used for all later
+// connections. Thread-safe.
 class WorkerToken {
  public:
-  // An empty path: there is no token but the environment's (BURN_TOKEN). Throws daemon::read_token_file()'s errors.
+  // An empty path: the only token is the environment's (BURN_TOKEN). Throws the errors of daemon::read_token_file().
   explicit WorkerToken(std::string path);
 
-  // Where the file is no good now, the token before; the log says so once.
+  // Returns the current token. If the file cannot be read, returns the previous token and logs a warning once.
   std::string current();
 
  private:
   const std::string path_;
   std::mutex mutex_;
   std::string token_;
-  bool is_told_ = false;
+  bool has_warned_ = false;
 };
 
 }  // namespace burn::router

@@ -1,4 +1,4 @@
-// What a worker finds on this machine: the answer to burn-server --check.
+// Checks what a worker finds on this machine, for burn-server --check.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 namespace burn::server {
 
 struct MachineCheck {
-  std::vector<std::string> lines;  // a fact each
-  bool can_serve = true;           // every device that was asked for can be opened
+  std::vector<std::string> lines;  // one fact per line
+  bool can_serve = true;           // every requested device can be opened
 };
 
-// `devices`: as ServerOptions::device. Opens and closes them. Loads the plug-ins that there are.
+// `devices`: as in ServerOptions::device. Opens and closes them. Loads all plug-ins.
 MachineCheck check_machine(const std::string& devices);
 
 }  // namespace burn::server

@@ -1,4 +1,4 @@
-// Where other workers reach this one.
+// The address at which other workers reach this one.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace burn::server {
 
-// The address of this machine, in digits, that `host` stands for: of a name with several the first at which a group can
-// meet. Errors: INVALID_ARGUMENT for a name that does not resolve, UNAVAILABLE for one whose addresses are not this
+// Resolves `host` to a numeric address of this machine: for a name with several addresses, the first at which a group
+// can meet. Errors: INVALID_ARGUMENT for a name that does not resolve, UNAVAILABLE for one whose addresses are not this
 // machine's; both with the name and the reason.
 Result<std::string> find_collective_address(const std::string& host);
 

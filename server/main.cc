@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   if (values.is_set(Option::threads)) {
     burn::override_setting(burn::Setting::num_threads, std::to_string(values.number(Option::threads)));
   }
-  if (values.is_set(Option::device_memory)) {  // in the environment, as plug-ins read it there
+  if (values.is_set(Option::device_memory)) {  // set in the environment, as plug-ins read it from there
     const auto bytes = std::to_string(values.number(Option::device_memory));
     ::setenv("BURN_DEVICE_MEMORY", bytes.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): no other thread runs yet
   }

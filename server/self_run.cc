@@ -19,7 +19,7 @@ namespace {
 constexpr std::chrono::minutes kPatience{1};
 constexpr std::array kInput{1.0F, -2.0F, 3.0F, 0.5F};
 
-// |x| + x
+// A program that computes |x| + x.
 Result<std::shared_ptr<const ir::Program>> two_nodes(const ir::TensorType& type) {
   ir::ProgramBuilder builder;
   const auto x = builder.add_input(type);
@@ -43,7 +43,7 @@ Status check(const SharedBytes& answer) {
   return {};
 }
 
-// Past the worker's sessions and plans, so that what those count is clients' alone.
+// Uses the backend directly, not the worker's sessions and plans, so that their counts are of clients alone.
 Status try_device(backends::Backend& backend) {
   const ir::TensorType type{ir::DType::f32, ir::Shape{static_cast<std::int64_t>(kInput.size())}};
   BURN_TRY(auto program, two_nodes(type));

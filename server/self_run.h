@@ -1,4 +1,4 @@
-// What a worker computes on each of its devices before it serves clients.
+// A test program that a worker runs on each of its devices before it serves clients.
 #pragma once
 
 #include "base/status.h"
@@ -6,9 +6,9 @@
 
 namespace burn::server {
 
-// Runs a program of two nodes on every device, and looks at the numbers; those of a
-// device that computes none ("null") are not looked at. Errors: what went wrong, with the name of the device; INTERNAL
-// with both numbers where a device computes others, DEADLINE_EXCEEDED where one does not answer within a minute.
+// Runs a program of two nodes on every device and checks the result, except on a device that computes nothing ("null").
+// Errors: the device's own, with its name; INTERNAL with both numbers for a wrong result, DEADLINE_EXCEEDED if a device
+// does not answer within a minute.
 Status try_devices(const WorkerHost& host);
 
 }  // namespace burn::server

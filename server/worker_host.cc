@@ -23,7 +23,7 @@ using daemon::Metric;
 namespace {
 
 double number(std::uint64_t count) { return static_cast<double>(count); }
-// Kept for reuse.
+// Memory that is free and kept for reuse.
 std::uint64_t idle_bytes(const session::Worker::Stats& stats) {
   return std::max(stats.memory_reserved, stats.memory_in_use) - stats.memory_in_use;
 }
@@ -58,7 +58,7 @@ WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas, std::chro
       collective_address_(std::move(collective_address)),
       free_memory_(workers_.size()) {
   for (const auto& worker : workers_) devices_.emplace_back(worker->backend().name());
-  // Two may have one name ("cpu,cpu:0"), where a metric may have each value of a label once.
+  // Two devices may have one name ("cpu,cpu:0"), but a metric may have each label value only once.
   for (std::size_t k = 0; k < devices_.size(); ++k) {
     const bool is_first = std::ranges::find(devices_, devices_[k]) == devices_.begin() + static_cast<std::ptrdiff_t>(k);
     labels_.push_back(is_first ? devices_[k] : fmt::format("{}#{}", devices_[k], k));
@@ -110,7 +110,7 @@ std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hell
       return proto::SessionStats{.session = {}, .device = session::usage_of(*worker)};
     });
   }
-  return session::make_local_session(workers_[*device], quotas, session::Execution::by_quick_callers,
+  return session::make_local_session(workers_[*device], quotas, session::Execution::caller_if_quick,
                                      collective_address_);
 }
 
@@ -120,7 +120,7 @@ void WorkerHost::tick() {
   ask_for_free_memory();
 }
 
-// Not when the metrics are asked for: a driver at work may let the caller wait.
+// Called by tick(), not when metrics are collected, as a busy driver may make the caller wait.
 void WorkerHost::ask_for_free_memory() {
   for (std::size_t k = 0; k < workers_.size(); ++k) {
     const auto* knows = dynamic_cast<const backends::KnowsFreeMemory*>(&workers_[k]->backend());
@@ -206,7 +206,7 @@ void WorkerHost::report_programs(daemon::Report& report) const {
                               .columns = {"device", "hash", "first_op", "nodes", "runs", "run_seconds", "plan_bytes"},
                               .rows = {}};
   for (std::size_t k = 0; k < workers_.size(); ++k) {
-    for (const auto& plan : workers_[k]->dearest_plans(kDearestPrograms)) {
+    for (const auto& plan : workers_[k]->costliest_plans(kCostliestPrograms)) {
       table.rows.push_back(
           {labels_[k], plan.hash, plan.first_op, plan.nodes, plan.runs, seconds(plan.time), plan.bytes});
     }

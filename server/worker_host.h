@@ -19,15 +19,15 @@ namespace burn::server {
 class WorkerHost final : public daemon::Host {
  public:
   using Workers = std::vector<std::shared_ptr<session::Worker>>;
-  // `quotas`: of each session. `lease`, `admission`: as daemon::Host. `collective_address`: as ServerOptions has it.
+  // `quotas`: of each session. `lease`, `admission`: as in daemon::Host. `collective_address`: as in ServerOptions.
   WorkerHost(Workers workers, const session::Quotas& quotas, std::chrono::seconds lease = std::chrono::seconds{0},
              std::shared_ptr<daemon::AdmissionControl> admission = std::make_shared<daemon::AdmissionControl>(),
              std::string collective_address = session::kLoopback);
 
-  static constexpr std::size_t kDearestPrograms = 50;  // of each device, in the report
+  static constexpr std::size_t kCostliestPrograms = 50;  // programs listed for each device in the report
 
   const Workers& workers() const { return workers_; }
-  // Whose counts are among the metrics; null: none. To be called before the host is shown.
+  // Adds the exporter's counts to the metrics; null: none. Requires: the host is not in use yet.
   void show_spans(std::shared_ptr<const net::SpanExporter> spans) { spans_ = std::move(spans); }
 
   const std::vector<std::string>& devices() const override { return devices_; }
@@ -53,11 +53,11 @@ class WorkerHost final : public daemon::Host {
 
   const Workers workers_;
   mutable std::mutex quotas_mutex_;
-  session::Quotas quotas_;  // of sessions that begin now; guarded by `quotas_mutex_`
+  session::Quotas quotas_;  // of sessions opened from now on; guarded by `quotas_mutex_`
   const std::string collective_address_;
   std::shared_ptr<const net::SpanExporter> spans_;
   std::vector<std::string> devices_, labels_;              // labels: their names in metrics
-  std::vector<std::atomic<std::uint64_t>> free_memory_;    // bytes of each device at the last tick; kUnknown
+  std::vector<std::atomic<std::uint64_t>> free_memory_;    // bytes free on each device at the last tick, or kUnknown
   std::uint64_t left_behind_ = 0, total_left_behind_ = 0;  // as last logged; used by tick() only
 };
 

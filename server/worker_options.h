@@ -1,4 +1,4 @@
-// What ServerOptions mean for the parts of a worker, and what they are when they come from a command line.
+// Converts ServerOptions for the parts of a worker, and from command line options.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@ namespace burn::server {
 // The options that a worker shares with every daemon.
 daemon::ServiceOptions service_options(const ServerOptions& options);
 
-// Opens the devices. Throws Error: NOT_FOUND for a device that does not exist, with those that do; INVALID_ARGUMENT or
-// UNAVAILABLE for a collective address that is none, or not this machine's.
+// Opens the devices. Throws Error: NOT_FOUND for a device that does not exist, listing those that do; INVALID_ARGUMENT
+// or UNAVAILABLE for a collective address that is malformed, or not this machine's.
 std::shared_ptr<WorkerHost> open_worker(const ServerOptions& options);
 
-// burn-server's, from values of daemon/options.def.
+// burn-server's options, from values of daemon/options.def.
 ServerOptions server_options(const daemon::OptionValues& values);
 
 }  // namespace burn::server

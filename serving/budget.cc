@@ -7,7 +7,7 @@
 namespace burn::serving {
 namespace {
 
-constexpr std::uint64_t kStep = std::uint64_t{1} << 20;  // of what is granted
+constexpr std::uint64_t kStep = std::uint64_t{1} << 20;  // granularity of charges to the HostAccount
 
 }  // namespace
 

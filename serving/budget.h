@@ -1,9 +1,9 @@
-// The account of one session: what its tensors take, counted by their types, what a run takes beside them while it
-// lasts, and what else it makes the worker keep:
-// calls that wait, programs and their plans, tables. Asked before anything is allocated or decoded.
+// The account of one session: the bytes of its tensors, computed from their types, of a run's additional memory while
+// it lasts, and of everything else that the worker stores for the session: waiting calls, programs and their plans,
+// tables. Memory is charged before it is allocated or anything is decoded.
 //
-// Above it stands the account of all sessions: tensors lie in a device's memory, whose limit the device keeps; the rest
-// is counted with a HostAccount, against the memory of the process.
+// Limits across sessions are separate: a device limits the memory of all tensors; all other memory is also counted in a
+// HostAccount, against the memory of the process.
 #pragma once
 
 #include <algorithm>
@@ -18,30 +18,30 @@
 
 namespace burn::serving {
 
-// The host's memory that sessions share. Thread-safe.
+// Accounts for the host memory of all sessions. Thread-safe.
 class HostAccount {
  public:
   virtual ~HostAccount() = default;
-  // Errors: RESOURCE_EXHAUSTED, and nothing is taken.
+  // Errors: RESOURCE_EXHAUSTED; nothing is charged then.
   virtual Status take_host(std::uint64_t bytes) = 0;
   virtual void give_host(std::uint64_t bytes) = 0;
 };
 
-// Thread-safe. Outlives its shares: shares of an unknown life hold it by a shared_ptr.
+// Thread-safe. Must outlive its shares: owners of long-lived shares also have a shared_ptr to it.
 class Budget {
  public:
-  // What every session has for its calls and tables without being charged.
+  // Bytes for calls and tables that every session has without being charged.
   static constexpr std::uint64_t kFree = std::uint64_t{64} << 10;
 
-  // `account`: what the host's part is counted with, too; null: with nothing. Outlives it, or until leave_account().
-  // `tenant`: what tensors are counted with, too; may be null.
+  // `account`: also counts the host memory; may be null. Must outlive the Budget, or stay until leave_account().
+  // `tenant`: also counts tensors; may be null.
   explicit Budget(std::uint64_t limit, HostAccount* account = nullptr, std::shared_ptr<TenantAccount> tenant = nullptr)
       : limit_(limit), tenant_(std::move(tenant)), account_(account) {}
   ~Budget() { give_granted(granted_); }
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // A part of the budget, given back at the end of its life.
+  // A charge of some bytes, released by its destructor.
   class Share {
    public:
     Share() = default;
@@ -56,12 +56,12 @@ class Budget {
       if (budget_) budget_->give(bytes_);
     }
     std::uint64_t bytes() const { return budget_ ? bytes_ : 0; }
-    // The two in one. Requires: of the same budget, if both are of one.
+    // Adds `other` to this share. Requires: both belong to the same budget, or one to none.
     void join(Share&& other) {
       bytes_ = bytes() + other.bytes();
       if (auto* theirs = std::exchange(other.budget_, nullptr)) budget_ = theirs;
     }
-    // A part as a share of its own; less where there is less.
+    // Splits off up to `wanted` bytes as a new share.
     Share split(std::uint64_t wanted) {
       if (!budget_) return {};
       const auto part = std::min(wanted, bytes_);
@@ -74,9 +74,9 @@ class Budget {
     std::uint64_t bytes_ = 0;
   };
 
-  // Of tensors, and of what runs take beside them. Errors: RESOURCE_EXHAUSTED with the numbers.
+  // Charges memory of tensors, or additional memory of runs. Errors: RESOURCE_EXHAUSTED with the numbers.
   Result<Share> take(std::uint64_t bytes);
-  // The same of the host's memory.
+  // A charge of host memory, released by its destructor.
   class HostShare {
    public:
     HostShare() = default;
@@ -90,7 +90,7 @@ class Budget {
     ~HostShare() {
       if (budget_ && bytes_ > 0) budget_->give_host(bytes_);
     }
-    // So many bytes from now on. Errors: RESOURCE_EXHAUSTED; it is then what it was.
+    // Changes the charge to `bytes`. Errors: RESOURCE_EXHAUSTED; the charge is then unchanged.
     Status resize(Budget& budget, std::uint64_t bytes);
     std::uint64_t bytes() const { return bytes_; }
 
@@ -105,13 +105,14 @@ class Budget {
   }
   Status take_host(std::uint64_t bytes);
   void give_host(std::uint64_t bytes);
-  // The session ends: from now on nothing of the host is taken, and the account may go. Tensors' shares may live on.
+  // Call when the session ends: host memory is no longer counted, and the HostAccount may be destroyed. Tensors' shares
+  // may live on.
   void leave_account() {
     const std::lock_guard lock{granting_};
     give_granted(granted_.exchange(0));
     account_ = nullptr;
   }
-  // Counts what is too little to be refused.
+  // Charges an amount that is too small to be refused.
   void add_host(std::uint64_t bytes) { host_.fetch_add(bytes, std::memory_order_relaxed); }
 
   std::uint64_t limit() const { return limit_; }
@@ -137,10 +138,10 @@ class Budget {
 
   const std::uint64_t limit_;
   const std::shared_ptr<TenantAccount> tenant_;
-  HostAccount* account_;  // null: left; under granting_
+  HostAccount* account_;  // null after leave_account(); guarded by granting_
   std::atomic<std::uint64_t> in_use_ = 0, peak_ = 0;
-  // Of the host: what is taken; and what the account has granted for it, which goes in large steps, so that
-  // sessions do not meet there for every call.
+  // Host memory: bytes in use, and bytes charged to account_ for them. The latter change in large steps, so that
+  // sessions do not contend for the account at every call.
   std::atomic<std::uint64_t> host_ = 0, granted_ = 0;
   std::mutex granting_;
 };

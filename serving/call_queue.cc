@@ -8,8 +8,8 @@
 namespace burn::serving {
 namespace {
 
-// What waits of small calls is not refused, nor the first of any calls: a session that has no memory left must be able
-// to release some, and to be told so by the calls that need it.
+// Calls of up to kSmall bytes are never refused, nor the first kAlways bytes of larger calls: a session without memory
+// must be able to release some, and to get errors from calls that need it.
 constexpr std::uint64_t kSmall = std::uint64_t{4} << 10;
 constexpr std::uint64_t kAlways = std::uint64_t{1} << 20;
 
@@ -22,7 +22,7 @@ CallQueue::CallQueue(const Quotas& quotas, Budget& budget)
       budget_(budget) {}
 
 Status CallQueue::admit(const Call& call) {
-  const auto held = held_by(call), charged = held + written_by(call);
+  const auto held = held_bytes(call), charged = held + written_bytes(call);
   if (held > kSmall && held_bytes_ + held > most_held_bytes_) {
     return resource_exhausted(
         fmt::format("{} bytes of calls wait, {} more exceed what may, {}", held_bytes_, held, most_held_bytes_));
@@ -34,8 +34,8 @@ Status CallQueue::admit(const Call& call) {
 }
 
 void CallQueue::push(Call call) {
-  waiting_bytes_ += written_by(call);
-  held_bytes_ += held_by(call);
+  waiting_bytes_ += written_bytes(call);
+  held_bytes_ += held_bytes(call);
   calls_.push_back({std::move(call), Clock::now()});
 }
 
@@ -44,7 +44,7 @@ Call CallQueue::pop(bool* makes_room, std::chrono::nanoseconds* waited) {
   *waited = Clock::now() - calls_.front().since;
   calls_.pop_front();
   if (looked_at_ > 0) --looked_at_;
-  const auto written = written_by(call), held = held_by(call);
+  const auto written = written_bytes(call), held = held_bytes(call);
   waiting_bytes_ -= written;
   held_bytes_ -= held;
   budget_.give_host(written + held);

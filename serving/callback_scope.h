@@ -1,11 +1,11 @@
-// Whether a thread is calling back for a session: then it must not wait for it.
+// Marks threads that run a callback of a session: these must not wait for the session.
 #pragma once
 
 #include <utility>
 
 namespace burn::serving {
 
-// Lives as long as the callback, on its thread.
+// Scoped: lives as long as the callback, on its thread.
 class CallbackScope {
  public:
   explicit CallbackScope(const void* session) : session_(session), outer_(std::exchange(innermost_, this)) {}

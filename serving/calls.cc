@@ -14,12 +14,12 @@ std::uint64_t bytes_of(const std::vector<T>& list) {
 
 }  // namespace
 
-std::uint64_t written_by(const Call& call) {
+std::uint64_t written_bytes(const Call& call) {
   const auto* write = std::get_if<WriteCall>(&call);
   return write ? write->tensor.bytes.size() : 0;
 }
 
-std::uint64_t held_by(const Call& call) {
+std::uint64_t held_bytes(const Call& call) {
   return sizeof(Call) +
          std::visit(
              Overloaded{

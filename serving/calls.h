@@ -1,4 +1,4 @@
-// The calls of a session as they wait for their turn, and what they take until then.
+// The calls of a session as they wait in its queue, and the memory they need there.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,12 @@
 
 namespace burn::serving {
 
-// A define, and what is prepared ahead of its turn. Of a program as it came off the wire only `encoded` is there: it is
-// read when its turn comes.
+// A define, and its preparation. A received program is only in `encoded`: it is decoded in its turn.
 struct DefineCall {
   proto::DefineProgram define;
   PreparationHolder ahead = {};
 };
-// A write: of the whole tensor, or of one that comes in parts.
+// A write: of a whole tensor, or of one that is received in parts.
 struct WriteCall {
   struct Parts {
     std::shared_ptr<StagedUpload> upload;
@@ -28,11 +27,11 @@ struct WriteCall {
     Status failed;  // why there is no upload
   };
   proto::TensorId id;
-  proto::HostTensor tensor;  // without bytes if it comes in parts
+  proto::HostTensor tensor;  // without bytes if it is received in parts
   std::optional<Parts> parts = {};
   proto::WriteOptions options = {};
 
-  // It takes its turn all the same, and fails alone.
+  // The call keeps its place in the order; only this call fails.
   void fail(Status why) {
     tensor.bytes = {};
     parts.emplace(nullptr, Budget::Share{}, std::move(why));
@@ -46,7 +45,7 @@ struct SyncCall {
   proto::Session::SyncCallback done;
 };
 
-// What waits of an ordered verb (proto/verbs.def): its message, unless one of the above stands for it.
+// The call type of an ordered verb (proto/verbs.def): its message, or one of the structs above.
 template <typename Verb>
 struct CallFor {
   using Type = Verb;
@@ -71,9 +70,9 @@ template <typename Verb>
 using CallOf = typename CallFor<Verb>::Type;
 using Call = proto::OrderedVariant<CallOf>;
 
-// Bytes of a tensor to be written; of these a session bounds how many wait, on their own account.
-std::uint64_t written_by(const Call& call);
-// Bytes that the call takes besides while it waits.
-std::uint64_t held_by(const Call& call);
+// Bytes of a tensor to be written; these have a limit of their own.
+std::uint64_t written_bytes(const Call& call);
+// Other bytes that the call needs while it waits.
+std::uint64_t held_bytes(const Call& call);
 
 }  // namespace burn::serving

@@ -1,4 +1,4 @@
-// How long something took, each time it was done: counts by ranges, for metrics.
+// A histogram of durations, for metrics.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace burn::serving {
 
-// What a DurationHistogram has counted. The ranges are those of kBounds, and above them one without an upper end.
+// The counts of a DurationHistogram. Its ranges are those of kBounds, and one above them without an upper end.
 struct DurationCounts {
   // Upper ends of the ranges, inclusive: 1 and 3 of each power of ten from 10 us to 100 s.
   static constexpr std::array<std::chrono::nanoseconds, 15> kBounds{
@@ -32,7 +32,7 @@ class DurationHistogram {
     counts_[range].fetch_add(1, std::memory_order_relaxed);
     sum_.fetch_add(time.count(), std::memory_order_relaxed);
   }
-  // While other threads count, `sum` may have a time more or less than `counts`.
+  // While other threads call add(), `sum` may include a duration more or less than `counts`.
   DurationCounts counts() const {
     DurationCounts all;
     for (std::size_t k = 0; k < counts_.size(); ++k) all.counts[k] = counts_[k].load(std::memory_order_relaxed);

@@ -17,21 +17,21 @@
 namespace burn::serving {
 namespace {
 
-// Among so many calls that wait, programs are prepared; further ones would only take threads from other sessions.
+// Programs are prepared only for this many waiting calls; more would only take threads from other sessions.
 constexpr std::size_t kPreparedCalls = 64;
-// Of calls that wait, how many are looked through for runs whose plans have to be compiled again.
+// Number of waiting calls that are searched for runs whose plans must be compiled again.
 constexpr std::size_t kRunsAhead = 8;
-// Progress is reported after so long without a call.
+// Progress is reported after this time without a call.
 constexpr std::chrono::microseconds kQuiet{200};
-// How long the process may take to end: after its main thread, and once sessions are stopped.
+// Time that the process may take to end: after its main thread, and after sessions are stopped.
 constexpr std::chrono::seconds kAfterMain{2}, kAfterStop{10};
 
 bool is_question(const Call& call) {
   return std::visit([](const auto& kind) { return requires { kind.done; }; }, call);
 }
 
-// No exception leaves a thread of the worker: what the calls do not take for their own failure, for want of memory
-// to say so, ends this session and no other.
+// No exception leaves a thread of the worker: one that a call cannot record as its own failure, for lack of memory,
+// ends this session and no other.
 template <typename Body>
 Status performed(const Body& body) {
   return guarded([&]() -> Status {
@@ -82,7 +82,7 @@ void Executor::on_progress(std::function<void(std::uint64_t)> callback) {
 }
 
 void Executor::pause() {
-  if (callers_execute_) return;  // a server's, which may be waiting for its client
+  if (callers_execute_) return;  // a server's session, which may be waiting for its client
   std::unique_lock lock{mutex_};
   paused_ = true;
   may_begin_ = 0;
@@ -106,7 +106,7 @@ void Executor::close() {
     const std::lock_guard lock{mutex_};
     answers_late_ = false;
   }
-  begin_close();  // also notifies those that wait for it
+  begin_close();  // also notifies threads that wait for answers_late_
   const std::lock_guard lock{join_mutex_};
   if (thread_.joinable()) thread_.join();
 }
@@ -129,7 +129,7 @@ void Executor::stop() {
 
 Status Executor::enqueue(Call& call) {
   LiveSessions::pause_at_end();
-  const std::uint64_t bytes = written_by(call);
+  const std::uint64_t bytes = written_bytes(call);
   std::unique_lock lock{mutex_};
   if (!is_on_own_thread()) {
     room_.wait(lock, [&] { return closing_ || calls_.has_room(bytes); });
@@ -144,7 +144,7 @@ Status Executor::enqueue(Call& call) {
     if (calls_.empty()) {
       report(lock);
     } else {
-      work_.notify_one();  // others came meanwhile and left it to us
+      work_.notify_one();  // calls queued meanwhile could not begin
     }
     return {};
   }
@@ -164,7 +164,7 @@ Status Executor::enqueue(Call& call) {
 // --- on the thread that executes ---
 
 void Executor::execute_all() {
-  auto slice = TimeSlice::usual;  // the thread that started this one may have another
+  auto slice = TimeSlice::usual;  // the thread that started this one may have another slice
   request_time_slice(slice);
   std::unique_lock lock{mutex_};
   while (true) {
@@ -175,7 +175,7 @@ void Executor::execute_all() {
     bool makes_room = false;
     std::chrono::nanoseconds waited{0};
     auto call = calls_.pop(&makes_room, &waited);
-    performer_.wait_was(waited);
+    performer_.set_queue_time(waited);
     if (makes_room) room_.notify_all();
     calls_.look_ahead(kRunsAhead, [&](proto::ProgramId id) { performer_.prepare_run(id); });
     execute(call, lock);
@@ -186,7 +186,7 @@ void Executor::execute_all() {
   end(lock);
 }
 
-// Answers what was called and is not executed any more.
+// Answers the calls that are no longer executed.
 void Executor::end(std::unique_lock<std::mutex>& lock) {
   const auto rest = calls_.clear();
   lock.unlock();
@@ -224,9 +224,9 @@ void Executor::execute(Call& call, std::unique_lock<std::mutex>& lock) {
   executing_ = true;
   lock.unlock();
   auto broken = performed([&] { performer_.perform(call); });
-  { const Call done = std::move(call); }  // what it holds is freed outside the lock
+  { const Call done = std::move(call); }  // its memory is freed outside the lock
   lock.lock();
-  if (!broken.ok()) break_off(broken);
+  if (!broken.ok()) fail_session(broken);
   ++executed_;
   if (executed_ - reported_ >= progress_batch_) report_now(lock);
   executing_ = false;
@@ -242,7 +242,7 @@ bool Executor::is_quiet(std::unique_lock<std::mutex>& lock) {
 
 void Executor::report(std::unique_lock<std::mutex>& lock) {
   if (executing_) return;
-  executing_ = true;  // reports come one after the other, too
+  executing_ = true;  // so that reports are not concurrent either
   report_now(lock);
   executing_ = false;
   if (closing_ || !calls_.empty()) work_.notify_one();
@@ -256,10 +256,10 @@ void Executor::report_now(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   auto broken = performed([&] { progress(executed); });
   lock.lock();
-  if (!broken.ok()) break_off(broken);
+  if (!broken.ok()) fail_session(broken);
 }
 
-void Executor::break_off(const Status& why) {
+void Executor::fail_session(const Status& why) {
   if (closing_) return;
   end_ = why.with_context("the session has ended");
   closing_ = true;

@@ -1,4 +1,4 @@
-// The thread that executes a session's calls, one at a time and in their order, and the calls that wait for it.
+// Executes a session's calls on a thread, one at a time and in order, with a queue of waiting calls.
 #pragma once
 
 #include <chrono>
@@ -21,28 +21,28 @@ class CallPerformer;
 // Thread-safe.
 class Executor {
  public:
-  // `performer` outlives it. `callers_execute`: a caller executes its call itself if nothing waits and the performer
-  // finds the call quick.
+  // `performer` must outlive it. `callers_execute`: a caller executes its call itself if no call waits and the
+  // performer considers it quick.
   Executor(CallPerformer& performer, const Quotas& quotas, bool callers_execute);
   ~Executor() { close(); }
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // Takes the call, and moves from it, unless the session is closed or has no memory for it. Waits for room, but not in
-  // a callback: it may be what makes the room.
+  // Queues the call, moving from it, unless the session is closed or has no memory for it. Blocks while the queue is
+  // full, except in a callback, as the queue may be waiting for it to return.
   Status enqueue(Call& call);
-  // What enqueue() tells of a session that has ended.
+  // Ok, or the error of enqueue() after the session has ended.
   Status health() const;
   std::size_t queued() const;
-  // Gets how many calls are executed, from the thread that executes.
+  // Sets the callback for the number of executed calls. Called on the executing thread.
   void on_progress(std::function<void(std::uint64_t)> callback);
   // Whether this thread executes the session's calls, or is in a callback of one.
   bool is_on_own_thread() const;
 
-  // Ends it: without waiting, and with it.
+  // End the session: begin_close() without waiting, close() waits.
   void begin_close();
   void close();
-  // As LiveSession has them.
+  // See LiveSession.
   void pause();
   void begin_stop();
   void stop();
@@ -51,30 +51,30 @@ class Executor {
   using Lock = std::unique_lock<std::mutex>;  // of mutex_
 
   void execute_all();
-  // Until there is a call to execute, or the end.
+  // Waits for a call to execute or for the end.
   void await_call(Lock& lock);
-  // One call at a time, on the thread or on a caller's.
+  // Executes one call at a time, on this session's thread or a caller's.
   void execute(Call& call, Lock& lock);
   void end(Lock& lock);
   void refuse(const Call& call) const;
-  // Whether nothing has waited for a short while. A client that goes on at once is told of its progress with later
-  // calls: telling it of each would take a tenth of a small step's time.
+  // Waits briefly, and returns whether there is still no call. A busy client is told of its progress with later calls:
+  // reporting each call would take a tenth of a small step's time.
   bool is_quiet(Lock& lock);
   void report(Lock& lock);
   void report_now(Lock& lock);
 
   // These require the lock.
-  // Whether another thread than this one ends the process, and has stopped the session.
+  // Whether the thread that ends the process has stopped the session, and this is another thread.
   bool is_answered_late() const { return answers_late_ && ending_thread_ != std::this_thread::get_id(); }
-  // Then only this thread uses the performer.
+  // Whether the caller may execute its call: no other thread uses the performer then.
   bool may_execute_here() const { return callers_execute_ && !executing_ && calls_.empty() && !is_on_own_thread(); }
-  void break_off(const Status& why);
+  void fail_session(const Status& why);
 
   CallPerformer& performer_;
   const bool callers_execute_;
-  Status end_ = cancelled("the session is closed");  // what calls are told then
+  Status end_ = cancelled("the session is closed");  // the error of calls after the end
 
-  // Of the thread that executes.
+  // Used by the executing thread only.
   std::uint64_t executed_ = 0, reported_ = 0;
   const std::uint64_t progress_batch_;
 
@@ -83,19 +83,19 @@ class Executor {
   CallQueue calls_;
   std::function<void(std::uint64_t)> progress_;
   bool executing_ = false;  // a thread performs a call or reports progress
-  bool paused_ = false;     // only the next may_begin_ calls are to begin
+  bool paused_ = false;     // only may_begin_ more calls may begin
   bool closing_ = false;
-  // At the end of the process.
+  // For the end of the process (LiveSession).
   std::size_t may_begin_ = 0;
   std::chrono::steady_clock::time_point paused_until_{};
-  bool answers_late_ = false;      // closing
-  bool has_stopped_ = false;       // the thread executes no more
-  std::vector<Call> late_;         // questions of other threads since
-  std::thread::id ending_thread_;  // none: it goes on
+  bool answers_late_ = false;      // closing by begin_stop()
+  bool has_stopped_ = false;       // the thread executes no more calls
+  std::vector<Call> late_;         // calls with answers, made by other threads since
+  std::thread::id ending_thread_;  // ends the process; none: it is not ending
 
   std::mutex join_mutex_;
   std::thread thread_;
-  std::thread::id thread_id_;  // set before the session is known to other threads
+  std::thread::id thread_id_;  // set before other threads have the session
 };
 
 }  // namespace burn::serving

@@ -1,4 +1,4 @@
-// The failures of a session that no answer has told of yet.
+// The failures of a session that have not been reported in an answer yet.
 #pragma once
 
 #include <atomic>
@@ -10,20 +10,20 @@
 
 namespace burn::serving {
 
-// In the order of the calls that failed, whenever it was found out. Thread-safe: the device finds some on its own
+// Sorted by the calls that failed, not by when a failure was found. Thread-safe: the device finds some on its own
 // threads.
 class FailureLog {
  public:
-  static constexpr std::size_t kMaxEntries = 1024;  // the first ones are kept
+  static constexpr std::size_t kMaxEntries = 1024;  // later ones are dropped
 
-  // The call with this number failed. `hidden`: it left its outputs as they were, so that no read of them says so: the
-  // next read of anything does.
+  // Adds a failure of the call with this number. `hidden`: the call left its outputs unchanged, so that reading them
+  // does not report it: the next read of any tensor does.
   void add(std::uint64_t serial, Failure why, bool hidden = false);
-  // A read has said so: no sync needs to, nor does another read tell what else failed in the same call.
+  // Removes a failure that a read has reported, and hidden failures of the same call.
   void forget(const Failure& why);
-  // The first hidden failure of the calls up to `last`; all these are forgotten. Null: there is none.
+  // Returns the first hidden failure of the calls up to `last` and removes all of them. Null: there is none.
   Failure take_hidden(std::uint64_t last);
-  // The first failure of the calls up to `last`, which are all forgotten; null: there is none.
+  // Returns the first failure of the calls up to `last` and removes all of them. Null: there is none.
   Failure take(std::uint64_t last);
 
  private:
@@ -34,7 +34,7 @@ class FailureLog {
   };
   std::mutex mutex_;
   std::deque<Entry> entries_;
-  std::atomic<std::size_t> hidden_ = 0;  // of these: nearly always 0, and asked for by every read
+  std::atomic<std::size_t> hidden_ = 0;  // number of hidden entries: nearly always 0, and checked by every read
 };
 
 }  // namespace burn::serving

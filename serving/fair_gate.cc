@@ -42,7 +42,10 @@ void FairGate::join(Place& place) {
 
 void FairGate::leave(Place& place) {
   const std::lock_guard lock{mutex_};
-  if (--place.claim_->places == 0) claims_.erase(place.tenant_.get());
+  if (--place.claim_->places == 0) {
+    if (holder_ == place.claim_) holder_ = nullptr;
+    claims_.erase(place.tenant_.get());
+  }
   tenants_ = claims_.size();
 }
 
@@ -78,7 +81,7 @@ FairGate::Turn FairGate::enter(const Place& place, SessionSignal& signal, bool w
   return turn;
 }
 
-// By class, then by virtual time, then in the order in which they came.
+// The next waiter: by class, then by virtual start time, then by arrival.
 std::list<FairGate::Waiter*>::iterator FairGate::first() {
   return std::ranges::min_element(waiting_, {}, [](const Waiter* waiter) {
     return std::tuple{waiter->priority, waiter->start};
@@ -87,11 +90,11 @@ std::list<FairGate::Waiter*>::iterator FairGate::first() {
 
 bool FairGate::may_run(const Claim& claim) const { return turns_ == 0 || holder_ == &claim; }
 
-// Of runs that asked together and begin together all have the same start: each is charged behind the one before.
+// Runs of a tenant that wait and begin together have the same start; each advances the finish time further.
 double FairGate::begin(Claim& claim, double start) {
   now_ = std::max(now_, start);
   claim.finish = std::max(claim.finish, start) + claim.expected / std::max(claim.tenant.weight(), 1U);
-  holder_ = &claim;
+  if (turns_ == 0) holder_ = &claim;  // a run that must not wait may begin beside another tenant's
   ++claim.running;
   ++turns_;
   return claim.expected;
@@ -102,7 +105,7 @@ void FairGate::call_next() {
     Waiter& waiter = **next;
     waiting_.erase(next);
     waiter.expected = begin(*waiter.claim, waiter.start);
-    SessionSignal& signal = *waiter.signal;  // the waiter may be gone as soon as it has its turn
+    SessionSignal& signal = *waiter.signal;  // the waiter may be destroyed as soon as it has its turn
     waiter.has_turn = true;
     signal.notify();
   }

@@ -1,7 +1,7 @@
-// Which run may use a device next, where sessions of several tenants want to: start-time fair queueing (Goyal, Vin and
-// Cheng, 1996) over the seconds that runs take, by the tenants' weights, within classes of which a lower one begins
-// nothing while a higher one waits. Runs are not interrupted, so a wait is bounded by what runs before it. Runs of one
-// tenant do not wait for each other.
+// Decides which run may use a device next, among sessions of several tenants: start-time fair queueing (Goyal, Vin and
+// Cheng, 1996) of the seconds that runs take, by the tenants' weights. Within priority classes: no run of a lower class
+// begins while one of a higher class waits. Runs are not preempted, so a wait is bounded by the runs before it. Runs of
+// one tenant do not wait for each other.
 #pragma once
 
 #include <atomic>
@@ -17,14 +17,14 @@
 
 namespace burn::serving {
 
-// Of one device. Thread-safe. Outlives places and turns.
+// One per device. Thread-safe. Must outlive its places and turns.
 class FairGate {
   struct Claim;
 
  public:
   using Clock = std::chrono::steady_clock;
 
-  // A session's place, for as long as it lives. Without a tenant it never waits.
+  // A session's registration, for as long as the session lives. Without a tenant it never waits.
   class Place {
    public:
     Place() = default;
@@ -40,7 +40,7 @@ class FairGate {
     Claim* claim_ = nullptr;
   };
 
-  // A run's turn, to its end.
+  // Permission to run, held until the run ends.
   class Turn {
    public:
     Turn() = default;
@@ -50,15 +50,15 @@ class FairGate {
 
    private:
     friend class FairGate;
-    FairGate* gate_ = nullptr;  // null: nothing is held
+    FairGate* gate_ = nullptr;  // null: no turn is held
     Claim* claim_ = nullptr;
     Clock::time_point begin_;
-    double expected_ = 0;  // seconds, by which the tenant was charged at the beginning
+    double expected_ = 0;  // seconds charged to the tenant at the beginning
   };
 
-  // Waits for the place's turn, or until the session closes: then nothing is held. `waits`: false for a run that is not
-  // to wait; what it takes counts all the same. Places without a tenant, and all where there is one tenant alone, pass
-  // at once.
+  // Waits for the place's turn, or until the session closes: then the result holds no turn. `waits`: false for a run
+  // that must not wait; its time is charged all the same. Does not wait without a tenant, or if there is only one
+  // tenant.
   Turn enter(const Place& place, SessionSignal& signal, bool waits = true);
   // Whether there are sessions of several tenants.
   bool is_shared() const { return tenants_.load(std::memory_order_relaxed) > 1; }
@@ -69,8 +69,8 @@ class FairGate {
     TenantAccount& tenant;
     std::size_t places = 0;
     std::size_t running = 0;  // runs that hold a turn
-    double finish = 0;        // the virtual time at which what it was given so far is over
-    double expected = 1e-4;   // seconds of a run, by the last ones
+    double finish = 0;        // virtual finish time of its runs so far
+    double expected = 1e-4;   // estimated seconds of a run, from previous ones
   };
   struct Waiter {
     Claim* claim = nullptr;
@@ -85,7 +85,7 @@ class FairGate {
   void leave(Place& place);
   void end(Claim& claim, Clock::duration taken, double expected);
   // The following require the lock.
-  // Charges the tenant for the run as it is expected to be. Returns the seconds of that, which end() corrects.
+  // Charges the tenant for the expected seconds of a run, and returns them for end() to correct.
   double begin(Claim& claim, double start);
   void call_next();
   std::list<Waiter*>::iterator first();
@@ -95,8 +95,8 @@ class FairGate {
   std::mutex mutex_;
   std::unordered_map<TenantAccount*, std::unique_ptr<Claim>> claims_;
   std::list<Waiter*> waiting_;
-  Claim* holder_ = nullptr;  // the tenant that has turns
-  std::size_t turns_ = 0;    // that are held
+  Claim* holder_ = nullptr;  // the tenant whose waiting runs may begin while turns are held
+  std::size_t turns_ = 0;    // held now
   double now_ = 0;           // virtual time
 };
 

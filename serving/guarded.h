@@ -1,4 +1,4 @@
-// The border that no exception crosses: whatever a library underneath throws becomes the failure of one call.
+// Converts exceptions of the libraries used into a Status, so that only one call fails.
 #pragma once
 
 #include <exception>
@@ -8,7 +8,7 @@
 
 namespace burn::serving {
 
-// body(), which returns a Status or a Result.
+// Returns body(), which returns a Status or a Result.
 template <typename Body>
 auto guarded(Body&& body) -> decltype(body()) {
   try {

@@ -9,7 +9,7 @@ namespace burn::serving {
 
 LiveSessions& LiveSessions::instance() {
   static auto& instances = *new OnePerProcess<LiveSessions>;
-  return instances.get();  // the child of a fork() has none of its parent's
+  return instances.get();  // the child of a fork() starts with an empty set
 }
 
 void LiveSessions::pause_at_end() {
@@ -18,7 +18,7 @@ void LiveSessions::pause_at_end() {
       const bool is_main_thread = ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid));
       if (!is_main_thread) return;
       instance().pause_all();
-      wait_for_the_rest();
+      wait_for_other_work();
     }
   };
   thread_local const AtThreadEnd at_thread_end;
@@ -28,7 +28,7 @@ void LiveSessions::add(LiveSession& session) {
   struct AtExit {
     ~AtExit() {
       instance().stop_all();
-      wait_for_the_rest();  // the libraries' objects are next
+      wait_for_other_work();  // the libraries' objects are destroyed next
     }
   };
   static const AtExit at_exit;

@@ -1,5 +1,5 @@
-// The tensors of a session that were never computed, by ranges of their ids: one run may fail a million outputs for one
-// reason, and that is one entry.
+// The poisoned tensors of a session, as ranges of ids: one run may poison a million outputs for one reason, which is
+// one entry.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace burn::serving {
 
-// Of the executor.
+// Used by the executor only.
 class PoisonedTensors {
  public:
-  // `count` ids from `first` on, none of which is known, fail for this reason. Next to others that do, they are one
-  // range.
+  // Adds `count` ids from `first` on. Extends the preceding range if it has the same reason. Requires: none of the ids
+  // is in use.
   void add(proto::TensorId first, std::uint64_t count, const Failure& why);
-  // Null: it is not one of them.
+  // The reason; null if the id is not poisoned.
   const Failure* find(proto::TensorId id) const;
-  // Whether any of `count` ids from `first` on is one of them.
+  // Whether any of `count` ids from `first` on is poisoned.
   bool overlaps(proto::TensorId first, std::uint64_t count) const;
-  // False: it is not one of them. In the middle of a range this makes two of it.
+  // False: it is not poisoned. Splits the range if the id is in its middle.
   bool remove(proto::TensorId id);
   std::size_t ranges() const { return ranges_.size(); }
   bool empty() const { return ranges_.empty(); }
@@ -33,7 +33,7 @@ class PoisonedTensors {
   };
   using Ranges = std::map<proto::TensorId, Range>;  // by the first id
 
-  Ranges::const_iterator range_of(proto::TensorId id) const;  // end: in none
+  Ranges::const_iterator range_of(proto::TensorId id) const;  // end(): not poisoned
 
   Ranges ranges_;
 };

@@ -29,7 +29,7 @@ void Preparation::perform() {
   std::optional<PreparedProgram> made;
   try {
     made = job_();
-  } catch (const std::exception&) {  // the executor meets it again, and reports it
+  } catch (const std::exception&) {  // the executor repeats the work, and reports the error
     made.reset();
   }
   {
@@ -48,17 +48,17 @@ std::optional<PreparedProgram> Preparation::take() {
   return std::exchange(made_, std::nullopt);
 }
 
-Preparers::Preparers() : Preparers(wanted_threads()) {}
+PreparationThreads::PreparationThreads() : PreparationThreads(wanted_threads()) {}
 
-Preparers::Preparers(std::size_t threads) {
+PreparationThreads::PreparationThreads(std::size_t threads) {
   try {
-    threads_.reserve(threads);  // a thread that has no place would end the process
+    threads_.reserve(threads);  // push_back() must not throw: destroying a running thread ends the process
     while (threads_.size() < threads) threads_.push_back(start_thread("burn-plan", [this] { work(); }));
-  } catch (const std::exception&) {  // the system has no more: it goes with fewer
+  } catch (const std::exception&) {  // the system has no more threads: use fewer
   }
 }
 
-Preparers::~Preparers() {
+PreparationThreads::~PreparationThreads() {
   {
     const std::lock_guard lock{mutex_};
     is_ending_ = true;
@@ -67,12 +67,13 @@ Preparers::~Preparers() {
   for (auto& thread : threads_) thread.join();
 }
 
-Preparers& Preparers::instance() {
-  static auto& instances = *new OnePerProcess<Preparers>;  // sessions may end after everything static has
+PreparationThreads& PreparationThreads::instance() {
+  // Never destroyed: sessions may end after static objects.
+  static auto& instances = *new OnePerProcess<PreparationThreads>;
   return instances.get();
 }
 
-PreparationHolder Preparers::prepare(Preparation::Job job) {
+PreparationHolder PreparationThreads::prepare(Preparation::Job job) {
   auto preparation = std::make_shared<Preparation>(std::move(job));
   {
     const std::lock_guard lock{mutex_};
@@ -82,7 +83,7 @@ PreparationHolder Preparers::prepare(Preparation::Job job) {
   return PreparationHolder{std::move(preparation)};
 }
 
-void Preparers::work() {
+void PreparationThreads::work() {
   std::unique_lock lock{mutex_};
   while (true) {
     changed_.wait(lock, [&] { return is_ending_ || !waiting_.empty(); });

@@ -1,8 +1,8 @@
-// Programs that are read and compiled before their turn, on threads beside the executors': a client that writes a new
-// program for every step has several waiting while one runs.
+// Decodes and compiles programs before their turn, on separate threads: a client that defines a new program for every
+// step has several waiting while one runs.
 //
-// Nothing depends on it: what was not begun when its turn comes, or did not succeed, the executor does itself, and says
-// what is wrong with it.
+// This is only an optimisation: if a preparation has not begun in time or has failed, the executor does the work
+// itself, and reports errors.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,8 @@
 
 namespace burn::serving {
 
-// What a host has made of a program to run it by: a compiled program, or programs for others. Each host knows its own.
+// A host's compiled form of a program: a compiled program, or programs for other workers. Each host has its own
+// subclass.
 class Compiled {
  public:
   virtual ~Compiled() = default;
@@ -28,7 +29,7 @@ class Compiled {
 
 struct PreparedProgram {
   std::shared_ptr<const ir::Program> program;
-  Budget::HostShare share;  // of the program and its plan
+  Budget::HostShare share;  // for the program and its plan
   std::shared_ptr<Compiled> plan;
 };
 
@@ -38,9 +39,10 @@ class Preparation {
   using Job = std::function<std::optional<PreparedProgram>()>;  // may throw
 
   explicit Preparation(Job job) : job_(std::move(job)) {}
-  // Does the job, unless it has been taken.
+  // Does the job, unless take() was called before.
   void perform();
-  // What the job made, once: waits for one that is under way; nothing if it was not begun, and it will not be.
+  // Returns the job's result, once. Waits for a running job; std::nullopt if it has not begun, and then it never
+  // begins.
   std::optional<PreparedProgram> take();
 
  private:
@@ -53,8 +55,8 @@ class Preparation {
   std::optional<PreparedProgram> made_;
 };
 
-// Holds a preparation until its call's turn. When the holder goes first, a preparation that is not begun never is, and
-// one under way is waited for, as it uses the session's state.
+// Holds a preparation until its call's turn. The destructor cancels a preparation that has not begun and waits for a
+// running one, as it uses the session's state.
 class PreparationHolder {
  public:
   PreparationHolder() = default;
@@ -64,27 +66,27 @@ class PreparationHolder {
     std::swap(held_, other.held_);
     return *this;
   }
-  ~PreparationHolder() { (void)take(); }  // waits for what is under way, and drops its result
+  ~PreparationHolder() { (void)take(); }  // waits for a running job, and drops its result
 
-  bool is_there() const { return held_ != nullptr; }
+  bool has_preparation() const { return held_ != nullptr; }
   std::optional<PreparedProgram> take() { return held_ ? std::exchange(held_, nullptr)->take() : std::nullopt; }
 
  private:
   std::shared_ptr<Preparation> held_;
 };
 
-// Threads that prepare, first come first served. Thread-safe.
-class Preparers {
+// A thread pool for preparations, first come first served. Thread-safe.
+class PreparationThreads {
  public:
-  Preparers();  // as many as BURN_PLAN_THREADS says, else a quarter of the cores, four at most
-  explicit Preparers(std::size_t threads);
-  Preparers(const Preparers&) = delete;
-  Preparers& operator=(const Preparers&) = delete;
-  ~Preparers();  // what was not begun is not done
-  // Those of this process, which stay until it ends.
-  static Preparers& instance();
+  PreparationThreads();  // BURN_PLAN_THREADS threads, by default a quarter of the cores, four at most
+  explicit PreparationThreads(std::size_t threads);
+  PreparationThreads(const PreparationThreads&) = delete;
+  PreparationThreads& operator=(const PreparationThreads&) = delete;
+  ~PreparationThreads();  // drops preparations that have not begun
+  // The pool of this process, which is never destroyed.
+  static PreparationThreads& instance();
 
-  bool are_there() const { return !threads_.empty(); }
+  bool has_threads() const { return !threads_.empty(); }
   PreparationHolder prepare(Preparation::Job job);
 
  private:

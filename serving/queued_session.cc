@@ -14,7 +14,7 @@ namespace {
 class ExecutedSession final : public QueuedSession {
  public:
   ExecutedSession(std::unique_ptr<CallPerformer> performer, const Quotas& quotas, Execution execution)
-      : performer_(std::move(performer)), executor_(*performer_, quotas, execution == Execution::by_quick_callers) {
+      : performer_(std::move(performer)), executor_(*performer_, quotas, execution == Execution::caller_if_quick) {
     LiveSessions::instance().add(*this);
   }
   ~ExecutedSession() override {

@@ -1,4 +1,4 @@
-// What an executor waits on.
+// The condition variable that an executor waits on.
 #pragma once
 
 #include <condition_variable>
@@ -6,7 +6,7 @@
 
 namespace burn::serving {
 
-// An upload that ends, a device that catches up, and the end of the session. Thread-safe.
+// Signals the end of an upload, progress of the device, and the end of the session. Thread-safe.
 class SessionSignal {
  public:
   void close() {
@@ -16,12 +16,12 @@ class SessionSignal {
     }
     changed_.notify_all();
   }
-  // To be called after a change of a condition that wait() may be waiting for.
+  // Call after a change of a condition that wait() may be waiting for.
   void notify() {
-    { const std::lock_guard lock{mutex_}; }  // a thread about to wait has seen the change, or waits by now
+    { const std::lock_guard lock{mutex_}; }  // a thread in wait() has now either seen the change or begun to wait
     changed_.notify_all();
   }
-  // Until is_so() or the session closes. False: it closed.
+  // Waits until is_so() or the session closes. False: it closed.
   template <typename Condition>
   bool wait(const Condition& is_so) {
     std::unique_lock lock{mutex_};

@@ -1,5 +1,5 @@
-// What the sessions of one tenant share on this process: a bound on the bytes of their tensors, their claim on devices
-// beside other tenants (fair_gate.h), and what they have used of both.
+// What the sessions of one tenant share in this process: a limit on the bytes of their tensors, their weight and
+// priority on devices shared with other tenants (fair_gate.h), and their use of both.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace burn::serving {
 
-// Whose runs begin first where several tenants' runs wait for a device.
+// Priority class: runs of a higher class begin first when several tenants wait for a device.
 enum class TenantClass : std::uint8_t { high, normal, low };
 
 // Thread-safe.
@@ -22,14 +22,14 @@ class TenantAccount {
   static constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
   struct Limits {
     std::uint64_t memory = kUnlimited;  // bytes of tensors, of all its sessions on all devices
-    unsigned weight = 1;                // of its share of a device's seconds within its class
+    unsigned weight = 1;                // relative share of a device's time within its class
     TenantClass priority = TenantClass::normal;
   };
 
   explicit TenantAccount(std::string name) : name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
-  // What is in use beyond a smaller limit stays.
+  // Memory in use beyond a lowered limit is not freed.
   void set(const Limits& limits) {
     limit_ = limits.memory;
     weight_ = limits.weight;
@@ -38,14 +38,14 @@ class TenantAccount {
   unsigned weight() const { return weight_; }
   TenantClass priority() const { return priority_; }
 
-  // Errors: RESOURCE_EXHAUSTED with the numbers; nothing is taken.
+  // Errors: RESOURCE_EXHAUSTED with the numbers; nothing is charged then.
   Status take(std::uint64_t bytes);
   void give(std::uint64_t bytes) { in_use_ -= bytes; }
   std::uint64_t in_use() const { return in_use_; }
 
   void count_device(std::chrono::nanoseconds time) { device_ += time.count(); }
   void count_queue(std::chrono::nanoseconds time) { queue_ += time.count(); }
-  // Spent on runs, and in which runs waited for other tenants' to end.
+  // Time spent on runs, and time that runs waited for other tenants' runs.
   std::chrono::nanoseconds device() const { return std::chrono::nanoseconds{device_}; }
   std::chrono::nanoseconds queue() const { return std::chrono::nanoseconds{queue_}; }
   std::uint64_t refused() const { return refused_; }  // times that take() failed

@@ -1,4 +1,4 @@
-// A tensor on its way to a session: one thread fills its bytes in, the executor waits for them.
+// A tensor that is being received for a session: one thread writes its bytes, the executor waits for them.
 #pragma once
 
 #include <atomic>
@@ -18,23 +18,23 @@ namespace burn::serving {
 // Thread-safe.
 class StagedUpload {
  public:
-  // Received into `block`, which is as large as the tensor.
+  // Receives into `block`, which is as large as the tensor.
   StagedUpload(std::shared_ptr<SessionSignal> signal, HostBlockPtr block)
       : signal_(std::move(signal)), size_(block->bytes().size()), staging_(std::move(block)), ended_(size_ == 0) {}
 
-  // The filling side. Bytes for an upload that was dropped are taken and ignored. Bytes that stand in their place
-  // already are not copied.
+  // For the receiving thread. Bytes for a dropped upload are ignored. Bytes that are already in their place are not
+  // copied.
   Status fill(std::uint64_t offset, std::span<const std::byte> bytes);
-  // The place of the next `size` bytes, to be received into; null when they are not due or not wanted.
+  // Memory to receive the next `size` bytes in; null if `offset` is not the next one or the upload was dropped.
   std::shared_ptr<std::byte> destination(std::uint64_t offset, std::size_t size);
   bool complete() const;
-  // Nothing more will come. What is missing now is missing for good.
+  // No more bytes follow; an incomplete upload has failed.
   void finish();
 
-  // The executor's side. All bytes, as soon as they are here; the upload is empty afterwards.
-  // Errors: DATA_LOSS when they never will be, CANCELLED when the session closes first.
+  // For the executor. Waits for all bytes and returns them; the upload is empty afterwards.
+  // Errors: DATA_LOSS if the upload ended incomplete, CANCELLED if the session closes first.
   Result<HostBlockPtr> wait();
-  // Frees the memory: the tensor was released.
+  // Frees the memory, when the tensor was released.
   void drop();
 
  private:
@@ -45,10 +45,10 @@ class StagedUpload {
   mutable std::mutex mutex_;
   HostBlockPtr staging_;  // null once taken or dropped
   std::size_t filled_ = 0;
-  std::atomic<bool> ended_;  // complete, or given up
+  std::atomic<bool> ended_;  // complete or failed
 };
 
-// The client's end of an upload.
+// The receiving thread's handle of an upload; its destructor ends the upload.
 class UploadHandle final : public proto::ServedSession::Upload {
  public:
   explicit UploadHandle(std::shared_ptr<StagedUpload> upload) : upload_(std::move(upload)) {}

@@ -1,4 +1,4 @@
-// The accounts of a session on a backend: what ties a serving::Budget to the device's memory.
+// The accounts of a session on a backend, which connect a serving::Budget to the device's memory.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace burn::session {
 
-// The host's memory as the backend counts it. The backend outlives it.
+// The host memory that the backend counts. The backend must outlive it.
 class BackendAccount final : public serving::HostAccount {
  public:
   explicit BackendAccount(backends::Backend& backend) : backend_(backend) {}
@@ -20,7 +20,7 @@ class BackendAccount final : public serving::HostAccount {
   backends::Backend& backend_;
 };
 
-// A share that lives as long as a buffer does: a tensor is being read that its session has released.
+// A share that lives as long as a buffer: for a tensor that its session released while it is still being read.
 class BufferCharge final : public backends::Buffer::Charge {
  public:
   BufferCharge(std::shared_ptr<serving::Budget> budget, serving::Budget::Share share)

@@ -1,4 +1,4 @@
-// What a worker counts of the collectives of its sessions' runs, by their ops, for metrics.
+// A worker's counters of the collectives of its sessions' runs, by op, for metrics.
 #pragma once
 
 #include <array>
@@ -26,10 +26,10 @@ class CollectiveCounters {
 
   // `op`: one of kOps; others are not counted. `bytes`: of this member's operand.
   void count(const ir::Op& op, std::uint64_t bytes);
-  // Until it was performed, with what was waited for other members.
+  // Adds the time that a collective took, including waiting for other members.
   void count_time(const ir::Op& op, std::chrono::nanoseconds time);
 
-  Counts counts(std::size_t op) const;  // by its place in kOps
+  Counts counts(std::size_t op) const;  // `op`: an index into kOps
 
  private:
   struct Atomics {
@@ -42,7 +42,7 @@ class CollectiveCounters {
 // The time of one session's collectives, in nanoseconds.
 using CollectiveTime = std::atomic<std::chrono::nanoseconds::rep>;
 
-// `collective`, which also counts the time of what it performs, by its op and for its session. `counters` outlives it.
+// Wraps `collective` to also count the time of its operations, by op and for its session. `counters` must outlive it.
 std::shared_ptr<backends::Collective> make_timed(std::shared_ptr<backends::Collective> collective,
                                                  CollectiveCounters& counters,
                                                  std::shared_ptr<CollectiveTime> of_session);

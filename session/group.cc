@@ -14,7 +14,7 @@
 namespace burn::session {
 namespace {
 
-constexpr std::size_t kMaxWaiting = 16;  // callbacks for one group: a coordinator asks again when its link was lost
+constexpr std::size_t kMaxWaiting = 16;  // callbacks for one group: a coordinator asks again after a lost connection
 
 Status ended() { return cancelled("the session is closed"); }
 
@@ -69,7 +69,7 @@ Result<std::string> SessionGroups::prepare_locked(const proto::GroupPlace& place
     groups_.clear();
     epoch_ = place.epoch;
   }
-  if (groups_.size() >= kMaxGroups) {  // there may be some that have ended
+  if (groups_.size() >= kMaxGroups) {  // some may have ended
     std::erase_if(groups_, [](const auto& known) {
       const auto& [number, group] = known;
       const bool has_ended = !group->failed.ok() || (group->collective && !group->collective->health().ok());
@@ -89,7 +89,7 @@ Result<std::string> SessionGroups::prepare_locked(const proto::GroupPlace& place
 
 void SessionGroups::open(const proto::GroupPlace& place, std::vector<std::string> addresses,
                          std::chrono::milliseconds deadline, const proto::Session::SyncCallback& done) {
-  const auto begin = [&]() -> Result<bool> {  // whether it is said already: the group stands
+  const auto begin = [&]() -> Result<bool> {  // true: the group is already formed
     const std::lock_guard lock{mutex_};
     BURN_RETURN_IF_ERROR(check(place));
     if (addresses.size() != place.size)
@@ -164,7 +164,7 @@ void SessionGroups::form(const std::shared_ptr<Group>& group, const std::vector<
   }
   const std::lock_guard lock{mutex_};
   --forming_;
-  formed_.notify_all();  // with the lock: what waits for it may destroy this
+  formed_.notify_all();  // under the lock: close() may return and destroy this right after
 }
 
 // --- the end ---------------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-// The groups that a session is in: formed by its coordinator, beside the order of its calls, and ended by it, by the
-// session, or by any member.
+// The groups of a session: formed by its coordinator, outside the order of its calls, and ended by the coordinator, by
+// the session, or by any member.
 #pragma once
 
 #include <chrono>
@@ -18,36 +18,36 @@
 
 namespace burn::session {
 
-// Thread-safe. Forming a group takes a thread of its own until the group stands.
+// Thread-safe. Each group is formed on its own thread, which then ends.
 class SessionGroups final : public backends::Groups {
  public:
-  static constexpr std::size_t kMaxGroups = 16;  // of a session: for each axis of its mesh, and with each other device
-  static constexpr std::size_t kMaxForming = 8;  // threads that form groups, also of epochs that are over
+  static constexpr std::size_t kMaxGroups = 16;  // of a session: one per mesh axis, and one with each other device
+  static constexpr std::size_t kMaxForming = 8;  // threads that form groups, including those of past epochs
 
-  // `backend` outlives the groups; `host`: the address in digits at which other members reach this process; `session`:
-  // of the CallbackScope of callbacks. `counters`, which outlives them, gets the time of collectives that the host
+  // `backend` and `counters` must outlive the groups. `host`: the numeric address at which other members reach this
+  // process; `session`: for the CallbackScope of callbacks; `counters`: counts the time of collectives that the host
   // performs.
   SessionGroups(backends::Backend& backend, std::string host, const void* session, CollectiveCounters& counters)
       : backend_(backend), host_(std::move(host)), session_(session), counters_(counters) {}
   ~SessionGroups() override { close(); }
 
-  // proto::Session's; open() calls back from its thread.
+  // See proto::Session; the callback of open() is called on the group's thread.
   void prepare(const proto::GroupPlace& place, const proto::Session::AddressCallback& done);
   void open(const proto::GroupPlace& place, std::vector<std::string> addresses, std::chrono::milliseconds deadline,
             const proto::Session::SyncCallback& done);
   void abort(std::uint32_t group, std::uint64_t epoch, const Status& why);
 
-  // Of collectives that the host performs, so far, with what was waited for the other members.
+  // Time of collectives that the host performed so far, including waiting for other members.
   std::chrono::nanoseconds collective_time() const {
     return std::chrono::nanoseconds{time_->load(std::memory_order_relaxed)};
   }
-  // Null: no such group stands.
+  // Null if there is no such group, or it is not formed.
   std::shared_ptr<backends::Collective> find(std::int64_t group) const override;
-  // A run with collectives of these groups has ended early, or was refused: the other members are not to wait for it.
+  // Aborts the group of a run that has ended early or was refused, so that the other members do not wait for it.
   void run_failed(std::int64_t group, const Status& why);
-  void any_run_failed(const Status& why);  // of a program that is not known: of all groups
+  void any_run_failed(const Status& why);  // for a run of an unknown program: aborts all groups
 
-  // The session ends: what waits in a collective fails, nothing is formed any more. Waits for nothing.
+  // The session ends: waiting collectives fail, and no groups are formed any more. Does not block.
   void leave();
   // Also waits until every callback has returned. Idempotent.
   void close();
@@ -55,13 +55,13 @@ class SessionGroups final : public backends::Groups {
  private:
   struct Group {
     proto::GroupPlace place;
-    std::shared_ptr<backends::Rendezvous> rendezvous;  // until it stands
-    std::shared_ptr<backends::Collective> links;       // between the members that have met, until it stands
+    std::shared_ptr<backends::Rendezvous> rendezvous;  // until the group is formed
+    std::shared_ptr<backends::Collective> links;       // between the connected members, until the group is formed
     std::string address;
     bool is_forming = false;
-    std::vector<proto::Session::SyncCallback> waiting;  // for it to be formed
-    std::shared_ptr<backends::Collective> collective;   // once it stands
-    Status failed;                                      // why it was not formed, or ended before
+    std::vector<proto::Session::SyncCallback> waiting;  // callbacks of open()
+    std::shared_ptr<backends::Collective> collective;   // once the group is formed
+    Status failed;                                      // why it was not formed, or has ended
   };
 
   Status check(const proto::GroupPlace& place) const;
@@ -78,7 +78,7 @@ class SessionGroups final : public backends::Groups {
   mutable std::mutex mutex_;
   std::condition_variable formed_;
   std::map<std::uint32_t, std::shared_ptr<Group>> groups_;
-  std::uint64_t epoch_ = 0;  // the highest that was heard of
+  std::uint64_t epoch_ = 0;  // the highest epoch so far
   std::size_t forming_ = 0;  // threads
   bool has_left_ = false;
 };

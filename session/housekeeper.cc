@@ -11,10 +11,10 @@
 namespace burn::session {
 namespace {
 
-// Of blocks that went to the allocator it keeps pages; looking for them takes longer than small amounts are worth.
+// The allocator keeps pages of freed blocks; trimming it is not worth the time for small amounts.
 constexpr std::uint64_t kWorthTrimming = std::uint64_t{64} << 20;
 
-// Held while a housekeeper of this process gives memory back.
+// Locked while a housekeeper of this process frees memory.
 struct Tidying {
   std::mutex mutex;
   bool has_ended = false;
@@ -80,7 +80,7 @@ void Housekeeper::work() {
       const auto is_needed = [&] { return stopping_ || sessions_ > 0; };
       if (changed_.wait_for(lock, policy_.after_sessions, is_needed)) continue;
       is_tidy_ = true;
-      unlocked([&] { tidy_deserted(); });
+      unlocked([&] { trim_without_sessions(); });
     }
   }
 }
@@ -90,9 +90,9 @@ void Housekeeper::tidy(std::uint64_t keep, std::chrono::milliseconds unused_for)
   if (freed >= kWorthTrimming) trim_heap();
 }
 
-// Plans come first: compiled once more they cost more than blocks that are taken once more. What they are made of is
-// small, so the heap's pages go back only when both are gone.
-void Housekeeper::tidy_deserted() const {
+// Plans are kept before blocks: compiling one again costs more than allocating a block again. Plans consist of small
+// allocations, so the heap is trimmed last, when both are freed.
+void Housekeeper::trim_without_sessions() const {
   const auto plans = plans_ ? plans_->trim(policy_.bytes / 2) : 0;
   (void)backend_.trim(policy_.bytes - std::min<std::uint64_t>(plans, policy_.bytes), {});
   (void)trim_host_blocks(0, {});

@@ -1,5 +1,5 @@
-// Gives memory that lies idle back to the system: a thread that sleeps until the last session has gone, and looks up
-// now and then while there are some.
+// Returns idle memory to the system, on a thread that wakes when the last session has ended, and periodically while
+// there are sessions.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,11 @@
 
 namespace burn::session {
 
-// What a worker keeps of memory that nothing is in, and for how long it keeps the rest.
+// How much unused memory a worker keeps, and for how long it keeps the rest.
 struct IdleMemory {
   std::uint64_t bytes = std::uint64_t{64} << 20;
-  std::chrono::milliseconds after_sessions{2'000};  // since the last session has gone
-  std::chrono::milliseconds after_use{30'000};      // while there are sessions: since something was in it
+  std::chrono::milliseconds after_sessions{2'000};  // since the last session ended
+  std::chrono::milliseconds after_use{30'000};      // while there are sessions: since the memory was used
   std::chrono::milliseconds between_looks{2'000};   // while there are sessions
 };
 
@@ -25,14 +25,14 @@ class PlanCache;
 // Thread-safe.
 class Housekeeper {
  public:
-  // The backend and the plans (null: there are none) outlive it.
+  // The backend and the plans (may be null) must outlive it.
   Housekeeper(backends::Backend& backend, const IdleMemory& policy, PlanCache* plans = nullptr);
   ~Housekeeper();
   Housekeeper(const Housekeeper&) = delete;
   Housekeeper& operator=(const Housekeeper&) = delete;
 
-  // For the end of the process: waits for what a housekeeper gives back at the moment, and lets none begin again. The
-  // libraries whose caches are dropped then destroy them before this thread could notice.
+  // For the end of the process: waits until no housekeeper is freeing memory, and lets none begin again. The libraries
+  // whose caches it clears are destroyed then, without this thread noticing.
   static void end_all();
 
   void count_session(int change);
@@ -41,7 +41,7 @@ class Housekeeper {
  private:
   void work();
   void tidy(std::uint64_t keep, std::chrono::milliseconds unused_for) const;
-  void tidy_deserted() const;
+  void trim_without_sessions() const;
 
   backends::Backend& backend_;
   const IdleMemory policy_;
@@ -49,7 +49,7 @@ class Housekeeper {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::int64_t sessions_ = 0;
-  bool is_tidy_ = true;  // since the last session has gone
+  bool is_tidy_ = true;  // memory was trimmed since the last session ended
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -1,4 +1,4 @@
-// Devices inside this process: linking burn::local lets the client open "cpu", "null" and whatever else there is.
+// Devices of this process: a client that links burn::local can open "cpu", "null" and the other local devices.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,7 +10,7 @@
 #include "proto/session_registry.h"
 #include "session/local_session.h"
 
-// Named on the command line of programs that link the library, so that this file is linked although nothing calls it.
+// Named in the linker options of burn::local, so that this file is linked although no code calls it.
 extern "C" void burn_local_anchor() {}
 
 namespace burn::session {
@@ -39,8 +39,7 @@ Result<std::unique_ptr<proto::Session>> open_local(const std::string& url) {
   return std::unique_ptr<proto::Session>{make_local_session(std::move(worker))};
 }
 
-// Before any static object of the program is made, as that may be a Device: those without a priority come later, in
-// every file.
+// Runs before all static constructors without a priority, in any file, as a static object may be a Device.
 [[gnu::constructor(101)]] void register_devices() {
   for (const auto& kind : backends::backend_kinds()) proto::register_scheme(kind.name, open_local);
   for (const auto kind : backends::plugin_kinds()) proto::register_scheme(std::string(kind), open_local);

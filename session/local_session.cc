@@ -39,12 +39,12 @@ class DevicePerformer final : public serving::CallPerformer {
         state_(worker_, quotas, budget_, stream_, groups_) {
     worker_->count_session(+1);
     stream_.on_exhausted([worker = worker_.get()] { worker->count_allocation_failure(); });
-    // A device that works on its own has its own order of what it was given.
+    // An asynchronous device schedules submitted work itself.
     has_gate_ = quotas.tenant && worker_->backend().computes_on_host();
     if (has_gate_) stream_.wait_at(worker_->gate(), quotas.tenant);
   }
   ~DevicePerformer() override {
-    budget_->leave_account();  // what is still being read keeps the budget
+    budget_->leave_account();  // tensors that are still being read keep the budget alive
     worker_->count_session(-1);
   }
 
@@ -74,7 +74,7 @@ class DevicePerformer final : public serving::CallPerformer {
             .programs = programs_};
   }
 
-  void wait_was(std::chrono::nanoseconds time) override { queued_ = time; }
+  void set_queue_time(std::chrono::nanoseconds time) override { queued_ = time; }
   void perform(Call& call) override {
     const auto* define = std::get_if<serving::DefineCall>(&call);
     if (define && define->define.invalid.ok()) ++programs_;
@@ -118,7 +118,7 @@ class DevicePerformer final : public serving::CallPerformer {
     stream_.wait_for_device();
     queued_ += std::chrono::steady_clock::now() - start;
   }
-  // In the budget and in memory.
+  // Charges the budget and allocates the memory.
   Status make_room(proto::TensorId id, const ir::TensorType& type, WriteCall::Parts& parts) {
     const auto bytes = type.num_bytes();
     if (bytes > info_.max_tensor_bytes) {
@@ -141,12 +141,12 @@ class DevicePerformer final : public serving::CallPerformer {
   SessionState state_;
   std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
   bool has_gate_ = false;
-  std::chrono::nanoseconds queued_{0};    // of the call that is performed next
+  std::chrono::nanoseconds queued_{0};    // wait of the call that is performed next
   std::atomic<bool> has_groups_ = false;  // a run may wait for members of its group
 };
 
-// What goes on beside sessions when the process ends.
-void wait_for_what_is_beside() {
+// Waits for work other than sessions when the process ends.
+void wait_for_other_work() {
   backends::AbandonedWork::wait_for_all();
   Housekeeper::end_all();
 }
@@ -155,7 +155,7 @@ void wait_for_what_is_beside() {
 
 std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas,
                                                  Execution execution, const std::string& collective_host) {
-  serving::LiveSessions::wait_at_end(wait_for_what_is_beside);
+  serving::LiveSessions::wait_at_end(wait_for_other_work);
   return LocalSession::make(std::make_unique<DevicePerformer>(std::move(worker), quotas, collective_host), quotas,
                             execution);
 }

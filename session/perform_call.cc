@@ -22,9 +22,9 @@ void perform_call(serving::Call& call, SessionState& state, SessionStream& strea
 }
 
 void prepare_ahead(serving::Call& call, const SessionState& state) {
-  auto& preparers = serving::Preparers::instance();
+  auto& preparers = serving::PreparationThreads::instance();
   auto* waiting = std::get_if<serving::DefineCall>(&call);
-  if (!preparers.are_there() || !waiting || !waiting->define.invalid.ok()) return;
+  if (!preparers.has_threads() || !waiting || !waiting->define.invalid.ok()) return;
   const auto& define = waiting->define;
   waiting->ahead = preparers.prepare([&state, program = define.program, encoded = define.encoded] {
     return program ? state.prepare(program) : state.prepare(encoded);
@@ -34,7 +34,7 @@ void prepare_ahead(serving::Call& call, const SessionState& state) {
 bool is_quick(const serving::Call& call, const SessionState& state) {
   return std::visit(
       Overloaded{
-          [](const serving::DefineCall& call) { return !call.define.invalid.ok(); },  // others are compiled
+          [](const serving::DefineCall& call) { return !call.define.invalid.ok(); },  // valid ones are compiled
           [&](const proto::RunProgram& call) { return state.is_quick(call.run); },
           [](const serving::WriteCall& call) { return call.tensor.bytes.size() <= proto::kInlineBytes; },
           [&](const serving::ReadCall& call) { return state.is_quick_read(call.id); },

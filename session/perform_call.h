@@ -1,4 +1,4 @@
-// What a call does to a session's state, and whether it takes long.
+// Performs calls on a session's state, and estimates whether they take long.
 #pragma once
 
 #include <chrono>
@@ -9,13 +9,14 @@
 
 namespace burn::session {
 
-// On the thread that executes the session's calls. `queued`: how long the call has waited for its turn.
+// Call on the thread that executes the session's calls. `queued`: how long the call has waited in the queue.
 void perform_call(serving::Call& call, SessionState& state, SessionStream& stream, std::chrono::nanoseconds queued);
 
-// Whether the call would be over at once, as far as the last such call tells. Requires: the device is not behind.
+// Whether the call will probably take only microseconds, judging by the last such call. Requires: the device is not
+// behind.
 bool is_quick(const serving::Call& call, const SessionState& state);
 
-// Begins with what a call that has to wait for its turn will need. The call ends before the state does.
+// Starts preparing a waiting call on another thread. `call` must be destroyed before `state`.
 void prepare_ahead(serving::Call& call, const SessionState& state);
 
 }  // namespace burn::session

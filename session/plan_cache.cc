@@ -32,7 +32,8 @@ Result<PlanPtr> PlanCache::get(const std::shared_ptr<const ir::Program>& program
     if (!is_new) {
       const auto entry = known->second;
       lock.unlock();
-      // Sessions need not trust each other, and two programs with one hash can be made on purpose.
+      // Compares in full: sessions need not trust each other, and two programs with the same hash can be made on
+      // purpose.
       const bool same =
           entry.program == program || (ir::same(*entry.program, *program) && ir::same_sites(*entry.program, *program));
       lock.lock();
@@ -55,9 +56,10 @@ Result<PlanPtr> PlanCache::wait_for(const Entry& entry) {
   return plan;
 }
 
-// The entry of a program that has been compiled: it counts from now on, or is forgotten.
+// Completes the entry of a program after compiling it: counts its bytes, or removes it on failure.
 void PlanCache::settle(const Key& key, const ir::Program& program, const Result<PlanPtr>& plan) {
   const auto bytes = plan.ok() ? (*plan)->executable()->memory_bytes() + ir::memory_bytes(program) : 0;
+  std::vector<PlanPtr> evicted;  // freed after the lock is released
   const std::lock_guard lock{mutex_};
   const auto entry = entries_.find(key);
   if (!plan.ok()) {
@@ -67,28 +69,29 @@ void PlanCache::settle(const Key& key, const ir::Program& program, const Result<
   entry->second.plan = *plan;
   entry->second.bytes = bytes;
   bytes_ += bytes;
-  evict(plan->get());
+  evicted = evict(plan->get());
 }
 
-// The oldest go, an eighth of many at a time, so that a stream of new programs does not look at all plans for each.
-void PlanCache::evict(const Plan* newest) {
+// Evicts the least recently used plans and returns them; if there are many, an eighth of the capacity at a time, so that a stream of new
+// programs does not sort all plans for each.
+std::vector<PlanPtr> PlanCache::evict(const Plan* newest) {
   const auto is_above = [&](std::size_t slack) {
     return entries_.size() > capacity_.plans - capacity_.plans / 8 * slack ||
            bytes_ > capacity_.bytes - capacity_.bytes / 8 * slack;
   };
-  if (!is_above(0)) return;
+  if (!is_above(0)) return {};
   constexpr std::size_t kMany = 64;
   const std::size_t slack = entries_.size() >= kMany ? 1 : 0;
-  (void)drop_oldest(newest, [&] { return is_above(slack); });
+  return drop_oldest(newest, [&] { return is_above(slack); });
 }
 
-// Those that were dropped, for callers that free them outside the lock. Requires: mutex_ is held.
+// Returns the evicted plans, so that callers may free them outside the lock. Requires: mutex_ is locked.
 template <typename IsAbove>
 std::vector<PlanPtr> PlanCache::drop_oldest(const Plan* spared, const IsAbove& is_above) {
   std::vector<std::pair<Plan::Clock::time_point, Entries::iterator>> by_age;
   by_age.reserve(entries_.size());
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-    const auto& plan = entry->second.plan;  // null: being compiled
+    const auto& plan = entry->second.plan;  // null while it is compiled
     if (plan && plan.get() != spared) by_age.emplace_back(plan->last_used(), entry);
   }
   std::ranges::sort(by_age, {}, [](const auto& aged) { return aged.first; });
@@ -104,13 +107,13 @@ std::vector<PlanPtr> PlanCache::drop_oldest(const Plan* spared, const IsAbove& i
 }
 
 std::size_t PlanCache::trim(std::size_t keep) {
-  std::vector<PlanPtr> dropped;  // freed when the lock is no longer held
+  std::vector<PlanPtr> dropped;  // freed after the lock is released
   const std::lock_guard lock{mutex_};
   dropped = drop_oldest(nullptr, [&] { return bytes_ > keep; });
   return bytes_;
 }
 
-std::vector<Worker::PlanUse> PlanCache::dearest(std::size_t most) const {
+std::vector<Worker::PlanUse> PlanCache::costliest(std::size_t most) const {
   std::vector<Entry> kept;
   {
     const std::lock_guard lock{mutex_};

@@ -1,6 +1,5 @@
-// Compiled programs by hash and call sites, shared between sessions and bounded by what they take. The least recently
-// used ones go first. A plan's errors name call sites, which are their user's own: the same
-// program written elsewhere has another plan.
+// A cache of compiled programs by hash and call sites, shared between sessions and limited in bytes; evicts the least
+// recently used. A plan's errors name the user's call sites, so the same program recorded elsewhere has another plan.
 #pragma once
 
 #include <atomic>
@@ -21,8 +20,8 @@
 
 namespace burn::session {
 
-// A compiled program. Sessions refer to it weakly, so that the cache alone decides how long it stays; a run holds
-// it.
+// A compiled program. Sessions have weak references, so that the cache alone decides how long to keep it; a run has a
+// strong one.
 class Plan final : public serving::Compiled {
  public:
   using Clock = std::chrono::steady_clock;
@@ -44,14 +43,14 @@ class Plan final : public serving::Compiled {
   std::chrono::nanoseconds time() const { return Clock::duration{time_.load(std::memory_order_relaxed)}; }
 
  private:
-  const std::shared_ptr<backends::Executable> executable_;  // also of runs that are under way
+  const std::shared_ptr<backends::Executable> executable_;  // shared with running runs
   std::atomic<Clock::rep> last_used_ = 0, time_ = 0;
   std::atomic<std::uint64_t> runs_ = 0;
   std::atomic<bool> is_defined_ = false;
 };
 using PlanPtr = std::shared_ptr<Plan>;
 
-// What a preparation of this host's has made. Null: nothing.
+// The plan of a PreparedProgram that was made by this host; may be null.
 inline PlanPtr plan_of(std::shared_ptr<serving::Compiled> prepared) {
   return std::static_pointer_cast<Plan>(std::move(prepared));
 }
@@ -67,22 +66,22 @@ class PlanCache {
   PlanCache() = default;
   explicit PlanCache(const PlanCapacity& capacity) : capacity_(capacity) {}
 
-  // The plan of a program, marked as used. Compiles it if there is none; other callers for the same one meanwhile wait
-  // for it. No lock is held while compiling. A failure is returned to all of them, and forgotten: there may be memory
-  // the next time. The newest plan stays, however large it is.
+  // Returns the plan of a program, marked as used. Compiles it if there is none; concurrent callers for the same
+  // program wait for that. No lock is held while compiling. A failure is returned to all of them and not cached: there
+  // may be memory the next time. The newest plan is kept, however large it is.
   Result<PlanPtr> get(const std::shared_ptr<const ir::Program>& program, const Compile& compile);
 
-  // Drops those that were not used for the longest time, down to so many bytes. How many bytes are left.
+  // Evicts least recently used plans until at most `keep` bytes are left. Returns the bytes left.
   std::size_t trim(std::size_t keep);
 
   Stats stats() const;
-  std::vector<Worker::PlanUse> dearest(std::size_t most) const;  // as Worker::dearest_plans()
+  std::vector<Worker::PlanUse> costliest(std::size_t most) const;  // see Worker::costliest_plans()
 
  private:
   struct Entry {
     std::shared_ptr<const ir::Program> program;
     std::shared_future<Result<PlanPtr>> future;
-    PlanPtr plan = {};  // once it is compiled
+    PlanPtr plan = {};  // null while it is compiled
     std::size_t bytes = 0;
   };
   struct Key {
@@ -97,7 +96,7 @@ class PlanCache {
 
   Result<PlanPtr> wait_for(const Entry& entry);
   void settle(const Key& key, const ir::Program& program, const Result<PlanPtr>& plan);
-  void evict(const Plan* newest);
+  std::vector<PlanPtr> evict(const Plan* newest);
   template <typename IsAbove>
   std::vector<PlanPtr> drop_oldest(const Plan* spared, const IsAbove& is_above);
 

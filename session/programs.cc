@@ -35,7 +35,7 @@ Status SessionPrograms::define_encoded(proto::ProgramId id, const SharedBytes& e
     return keep(id, std::move(ahead->program), std::move(ahead->share), session::plan_of(std::move(ahead->plan)));
   Budget::HostShare share;
   const auto admit = [&](const proto::ProgramSize& size) -> Status {
-    BURN_RETURN_IF_ERROR(check_quotas(size.nodes + size.inputs));  // and operands, when they are known
+    BURN_RETURN_IF_ERROR(check_quotas(size.nodes + size.inputs));  // keep() also counts operands
     BURN_TRY(share, charge(size));
     return {};
   };
@@ -97,7 +97,7 @@ Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Prog
     if (auto refused = check_work(*program); !refused.ok()) return refuse(refused);
   }
   auto plan = ready ? Result<PlanPtr>(std::move(ready)) : worker_->compile(program);
-  // For want of memory alone a program is not wrong: its runs try again.
+  // A program is not invalid for lack of memory: its runs compile it again.
   if (!plan.ok() && plan.status().code() != StatusCode::resource_exhausted) return refuse(plan.status());
   worker_->count_program(!plan.ok() || (*plan)->count_definition());
   entries_ += entries;
@@ -110,7 +110,8 @@ Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Prog
   return status;
 }
 
-// As many invalid ones are kept as others may be; of further ones only the sync tells.
+// Keeps invalid programs until there are twice `quotas_.programs` in all; further failures are only reported by the
+// next sync.
 Status SessionPrograms::keep_invalid(proto::ProgramId id, std::size_t output_count, Status why,
                                      std::vector<compile::KeptOutput> kept) {
   worker_->count_refused_program();
@@ -123,8 +124,8 @@ Status SessionPrograms::keep_invalid(proto::ProgramId id, std::size_t output_cou
   return why;
 }
 
-// Estimates, on the large side: a node of a program is about 350 bytes with its operands and results, and about 1,250
-// more in a plan with its kernels.
+// Upper estimates: a node of a program takes about 350 bytes with its operands and results, and about 1,250 more in a
+// plan with its kernels.
 Result<Budget::HostShare> SessionPrograms::charge(const proto::ProgramSize& size) const {
   constexpr std::uint64_t kNodeBytes = 1600, kInputBytes = 256, kOutputBytes = 64;
   return budget_.take_host_share(kNodeBytes * size.nodes + kInputBytes * size.inputs + kOutputBytes * size.outputs +
@@ -158,8 +159,8 @@ SessionProgram* SessionPrograms::find(proto::ProgramId id) {
 }
 
 void SessionPrograms::prepare_plan(SessionProgram& program) const {
-  auto& preparers = serving::Preparers::instance();
-  if (!preparers.are_there() || !program.ir || program.ahead.is_there() || !program.plan.expired()) return;
+  auto& preparers = serving::PreparationThreads::instance();
+  if (!preparers.has_threads() || !program.ir || program.ahead.has_preparation() || !program.plan.expired()) return;
   program.ahead = preparers.prepare([worker = worker_, ir = program.ir]() -> std::optional<PreparedProgram> {
     auto plan = worker->compile(ir);
     if (!plan.ok()) return {};

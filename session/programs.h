@@ -1,7 +1,7 @@
-// The programs of a session, by the client's names for them.
+// The programs of a session, by the ids that its client chose.
 //
-// A session keeps programs; their plans lie in the worker's cache and are compiled again if they have left it. Not
-// thread-safe: the executor's, but for prepare().
+// A session keeps the programs; their plans are in the worker's cache, and are compiled again after an eviction. Not
+// thread-safe: used by the executor only, except prepare().
 #pragma once
 
 #include <chrono>
@@ -28,36 +28,36 @@ struct SessionProgram {
   std::shared_ptr<const ir::Program> ir;  // null: invalid
   Status invalid;                         // why its runs fail
   std::size_t output_count = 0;
-  Budget::HostShare share = {};                // of the program and the plan that is made of it
-  std::vector<compile::KeptOutput> kept = {};  // what stands in for outputs where a run fails as a whole, also of an
-                                               // invalid one
+  Budget::HostShare share = {};                // for the program and its plan
+  std::vector<compile::KeptOutput> kept = {};  // values of guarded outputs if a run fails as a whole, also of an
+                                               // invalid program
   std::weak_ptr<Plan> plan = {};
-  PreparationHolder ahead = {};                                     // of a plan that has left the cache
-  std::chrono::nanoseconds took = std::chrono::nanoseconds::max();  // its last run that went well
+  PreparationHolder ahead = {};                                     // for a plan that was evicted from the cache
+  std::chrono::nanoseconds took = std::chrono::nanoseconds::max();  // time of its last successful run
 };
 
 class SessionPrograms {
  public:
-  // `budget` outlives it: programs are charged to it before they are read and compiled, by what they and their plans
-  // will take.
+  // `budget` must outlive it. Programs are charged to it before they are decoded and compiled, with the estimated size
+  // of program and plan.
   SessionPrograms(std::shared_ptr<Worker> worker, const Quotas& quotas, Budget& budget)
       : worker_(std::move(worker)), quotas_(quotas), budget_(budget) {}
 
-  // Makes `program` known as `id`, instead of what was known so; the programs `forget` are not known any more. A
-  // program that is refused, or does not compile, is known as invalid: its runs fail for that reason. `ahead`: what
-  // prepare() made of the same program.
+  // Defines `program` as `id`. Removes the programs `forget` and any earlier program of that id. A program that is
+  // refused or does not compile is stored as invalid: its runs fail for that reason. `ahead`: the result of prepare()
+  // for the same program.
   Status define_encoded(proto::ProgramId id, const SharedBytes& program, std::span<const proto::ProgramId> forget,
                         std::optional<PreparedProgram> ahead = {});
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
                 std::span<const proto::ProgramId> forget, std::optional<PreparedProgram> ahead = {});
-  // From any thread, for as long as this is there. Nothing: the program will be refused, or there is no memory now.
+  // From any thread, while this exists. std::nullopt if the program will be refused or there is no memory now.
   std::optional<PreparedProgram> prepare(const std::shared_ptr<const ir::Program>& program) const;
   std::optional<PreparedProgram> prepare(const SharedBytes& encoded) const;
   Status define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
                         std::span<const proto::ProgramId> forget);
-  SessionProgram* find(proto::ProgramId id);  // null: not known
+  SessionProgram* find(proto::ProgramId id);  // null: unknown
   const SessionProgram* find(proto::ProgramId id) const;
-  // Its plan will be asked for soon: where it has left the cache, it is compiled again on another thread.
+  // Call when its plan will be needed soon: a plan that was evicted is compiled again on another thread.
   void prepare_plan(SessionProgram& program) const;
   // Errors: why the program is invalid, or does not compile now.
   Result<PlanPtr> plan_of(SessionProgram& program);
@@ -66,7 +66,7 @@ class SessionPrograms {
  private:
   void forget(std::span<const proto::ProgramId> ids);
   Status check_quotas(std::size_t entries) const;
-  // Room for a program of that size and its plan.
+  // Charges a program of that size and its plan.
   Result<Budget::HostShare> charge(const proto::ProgramSize& size) const;
   Status keep(proto::ProgramId id, std::shared_ptr<const ir::Program> program, Budget::HostShare share,
               PlanPtr plan = nullptr);
@@ -78,7 +78,7 @@ class SessionPrograms {
   const Quotas quotas_;
   Budget& budget_;
   std::unordered_map<proto::ProgramId, SessionProgram> programs_;
-  std::size_t entries_ = 0;  // of all programs that are not invalid
+  std::size_t entries_ = 0;  // ir::num_entries() of all valid programs
 };
 
 }  // namespace burn::session

@@ -1,4 +1,4 @@
-// A run of a session as spans.
+// Trace spans of a session's run.
 #pragma once
 
 #include <chrono>
@@ -12,15 +12,16 @@
 namespace burn::session {
 
 struct RunDurations {
-  std::chrono::nanoseconds queued{0};  // from when all of its call had come to its beginning: for calls before it, and
-                                       // for the device
-  std::chrono::nanoseconds took{0};    // from its beginning, with compiling, to its end, which is now; on devices that
-                                       // work on their own until it was handed to the device
-  std::chrono::nanoseconds inputs{0}, turn{0};  // of that: waits for tensors on their way, and for other tenants' runs
-  std::chrono::nanoseconds collectives{0};      // what its collectives took, perhaps beside computation
+  std::chrono::nanoseconds queued{0};  // from the complete arrival of its call to its beginning: waiting for earlier
+                                       // calls and for the device
+  std::chrono::nanoseconds took{0};    // from its beginning, with compiling, to its end, which is now; on asynchronous
+                                       // devices until it was submitted to the device
+  std::chrono::nanoseconds inputs{0}, turn{0};  // of that: waits for uploads of inputs, and for other tenants' runs
+  std::chrono::nanoseconds collectives{0};      // time of its collectives, which may overlap with computation
 };
 
-// "run" from when its call had come to its end; in it "queue" and "execute". `tenant`, `program`: may be null.
+// Returns "run", from the arrival of its call to its end, with the child spans "queue" and "execute". `tenant`,
+// `program`: may be null.
 std::vector<Span> run_spans(const TraceContext& trace, const RunDurations& times, std::string_view device,
                             const serving::TenantAccount* tenant, const ir::Program* program, const Status& status);
 

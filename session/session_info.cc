@@ -15,7 +15,7 @@
 namespace burn::session {
 namespace {
 
-// FNV-1a of 64 bits; 0 stands for "unknown".
+// 64-bit FNV-1a; never 0, which means "unknown".
 std::uint64_t hash(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const auto c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -28,7 +28,7 @@ std::string_view kind_of(const backends::Backend& backend) {
   return name.substr(0, name.find(':'));
 }
 
-// Of processors the instruction set, of other devices the model, for which its memory stands.
+// The instruction set of a processor; the memory size of another device, as a proxy for its model.
 std::string class_of(const backends::Backend& backend) {
   if (!backend.computes_on_host()) return fmt::format("{} bytes", backend.limits().memory_bytes);
   return backends::cpu::runs_v4() ? "v4" : backends::cpu::runs_v3() ? "v3" : "baseline";

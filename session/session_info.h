@@ -1,4 +1,4 @@
-// What a session says of itself and its limits.
+// Descriptions of sessions, their limits and their resource usage.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace burn::session {
 
-// A new session's, with a name that no other of this process has.
+// The description of a new session, with a name that is unique in this process.
 proto::SessionInfo describe_session(Worker& worker, const serving::Quotas& quotas);
 
-// A number that is equal for devices which compute elementwise programs to the same bits: a fingerprint of the version,
-// the kind of the backend ("cpu", "cuda") and the class of its device.
+// A hash that is equal for devices that compute bit-identical results of elementwise programs: of the version, the kind
+// of the backend ("cpu", "cuda") and the class of its device.
 std::uint64_t numerics_of(const backends::Backend& backend);
 
-// What all sessions of the worker use of its device.
+// The resource usage of all sessions on the worker's device.
 proto::Usage usage_of(const Worker& worker);
 
 }  // namespace burn::session

@@ -14,7 +14,7 @@
 namespace burn::session {
 namespace {
 
-// What a tensor takes beside its numbers: its entry, the buffer's own object, and what blocks are rounded up to.
+// Memory of a tensor other than its data: its entry, the buffer object, and rounding up of block sizes.
 constexpr std::uint64_t kEntryBytes = 384;
 constexpr std::uint64_t kTableStep = 64 * kEntryBytes;
 
@@ -74,7 +74,7 @@ void SessionState::poison(proto::TensorId first, std::uint64_t count, const Fail
   }
 }
 
-// Past the quota the ids stay unknown.
+// Beyond the quota the ids stay unknown.
 void SessionState::poison_range(proto::TensorId first, std::uint64_t count, const Failure& why) {
   if (count == 0 || poisoned_.ranges() >= quotas_.tensors || !grow_table(entries() + 1).ok()) return;
   poisoned_.add(first, count, why);
@@ -161,25 +161,25 @@ void SessionState::read(proto::TensorId id, proto::Session::ReadCallback done) {
 bool SessionState::drop(proto::TensorId id) {
   const auto found = tensors_.find(id);
   if (!tensors_.is_found(found)) {
-    if (!grow_table(entries() + 1).ok()) return false;  // one range may become two
+    if (!grow_table(entries() + 1).ok()) return false;  // the range may be split in two
     return poisoned_.remove(id);
   }
   auto& [type, share, content, used_by, donated_to] = found->second;
   if (const auto* upload = std::get_if<std::shared_ptr<StagedUpload>>(&content)) (*upload)->drop();
-  if (const auto* buffer = std::get_if<backends::BufferPtr>(&content)) keep_charged(*buffer, 1, std::move(share));
+  if (const auto* buffer = std::get_if<backends::BufferPtr>(&content)) charge_buffer(*buffer, 1, std::move(share));
   tensors_.erase(found);
   shrink_table();
   return true;
 }
 
-// A tensor is released whose memory has other owners, too: a read under way, a run that the device has yet to do. Its
-// share of the budget stays with the buffer. `ours`: how many of the owners are the caller's.
-void SessionState::keep_charged(const backends::BufferPtr& buffer, long ours, Budget::Share share) const {
+// For a released tensor whose buffer has other owners, such as a pending read or a run that the device has not done:
+// attaches its share of the budget to the buffer. `ours`: the number of owners that belong to the caller.
+void SessionState::charge_buffer(const backends::BufferPtr& buffer, long ours, Budget::Share share) const {
   if (buffer.use_count() > ours && share.bytes() > 0)
     buffer->keep(std::make_unique<BufferCharge>(budget_, std::move(share)));
 }
 
-// Errors: RESOURCE_EXHAUSTED, and it is a number as before.
+// Errors: RESOURCE_EXHAUSTED; the tensor is then unchanged.
 Status SessionState::fill(Tensor& tensor) {
   const auto* number = std::get_if<ir::Constant>(&tensor.content);
   if (!number) return {};
@@ -190,7 +190,7 @@ Status SessionState::fill(Tensor& tensor) {
   return {};
 }
 
-// Waits for the tensor's numbers if they are still on their way. Null: the tensor's content is a Failure.
+// Waits for the tensor's upload if it is not complete. Null: the tensor's content is a Failure.
 backends::BufferPtr SessionState::buffer_of(Tensor& tensor) {
   if (const auto* pending = std::get_if<std::shared_ptr<StagedUpload>>(&tensor.content)) {
     const auto start = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// How a session's calls name what is wrong with their tensors.
+// Errors of calls with invalid tensor ids.
 #pragma once
 
 #include <fmt/format.h>

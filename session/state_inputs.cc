@@ -1,4 +1,4 @@
-// The inputs of a run: looked up once, checked, bound, and given away.
+// The inputs of a run: looked up once, checked, bound, and donated.
 #include <fmt/format.h>
 
 #include "session/state.h"
@@ -51,7 +51,7 @@ Status SessionState::check_releases(const proto::Run& run) {
   return {};
 }
 
-// Requires: check_inputs said ok.
+// Requires: check_inputs() returned ok.
 Status SessionState::bind_inputs(const proto::Run& run, backends::RunArgs& args) {
   args.inputs.reserve(run.inputs.size());
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
@@ -66,10 +66,10 @@ Status SessionState::bind_inputs(const proto::Run& run, backends::RunArgs& args)
   return {};
 }
 
-// Copies of the donated inputs that have other owners: another output of the run that made them, or a read
-// under way. Empty where there are none.
-Result<std::vector<backends::BufferPtr>> SessionState::unshared(const ir::Program& program,
-                                                                const backends::RunArgs& args) {
+// Copies the donated inputs that have other owners: another output of the run that made them, or a pending read. Empty
+// if there are none.
+Result<std::vector<backends::BufferPtr>> SessionState::copy_shared_inputs(const ir::Program& program,
+                                                                          const backends::RunArgs& args) {
   constexpr long kOurs = 2;  // the table's and the run's
   std::vector<backends::BufferPtr> copies;
   for (std::size_t i = 0; i < args.inputs.size(); ++i) {
@@ -80,10 +80,10 @@ Result<std::vector<backends::BufferPtr>> SessionState::unshared(const ir::Progra
   return copies;
 }
 
-// Donated tensors leave the table; the run has their shares of the budget, but for those of which it has a copy.
-void SessionState::give_inputs(const proto::Run& run, const ir::Program& program,
-                               std::vector<backends::BufferPtr> copies, backends::RunArgs& args,
-                               Budget::Share& memory) {
+// Removes donated tensors from the table; the run gets their shares of the budget, except those of copied tensors.
+void SessionState::consume_donated_inputs(const proto::Run& run, const ir::Program& program,
+                                          std::vector<backends::BufferPtr> copies, backends::RunArgs& args,
+                                          Budget::Share& memory) {
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
     if (!program.inputs[i].donated) continue;
     const auto found = inputs_[i];
@@ -92,7 +92,7 @@ void SessionState::give_inputs(const proto::Run& run, const ir::Program& program
       continue;
     }
     if (!copies.empty() && copies[i]) {
-      keep_charged(args.inputs[i], 2, std::move(found->second.share));  // the table's and the run's
+      charge_buffer(args.inputs[i], 2, std::move(found->second.share));  // the table's and the run's
       args.inputs[i] = std::move(copies[i]);
     } else {
       memory.join(std::move(found->second.share));

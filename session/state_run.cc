@@ -1,4 +1,4 @@
-// What a run does to a session's tensors.
+// Executes runs on a session's tensors.
 #include <algorithm>
 #include <limits>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::microseconds kQuick{50};  // a change of threads and back costs about as much
+constexpr std::chrono::microseconds kQuick{50};  // about the cost of switching threads and back
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void SessionState::execute(const proto::Run& run, SessionProgram& program, std::
   const auto collectives = groups_.collective_time();
   const auto status = serving::guarded([&] { return try_run(run, program, start, plan); });
   const auto took = Clock::now() - start;
-  const auto in_turn = stream_.waited_for_turns() - turns;  // another session computes meanwhile, and counts that time
+  const auto in_turn = stream_.waited_for_turns() - turns;  // other sessions compute and count this time
   count_busy(took - waited_ - in_turn);
   worker_->count_run_times(queued + waited_ + in_turn, took - waited_ - in_turn);
   if (auto* spans = worker_->spans()) {
@@ -63,9 +63,9 @@ void SessionState::execute(const proto::Run& run, SessionProgram& program, std::
   count_if_interrupted(status);
   end_groups(&program, status);
   const auto why = stream_.note(status, !program.kept.empty());
-  keep_state(run, program);
+  keep_guarded_outputs(run, program);
   fail_outputs(run, program, why);
-  // Given away is given away, also to a run that failed.
+  // Donated inputs are released even if the run failed.
   const auto given = program.ir ? std::min(run.inputs.size(), program.ir->inputs.size()) : 0;
   for (std::size_t i = 0; i < given; ++i) {
     if (program.ir->inputs[i].donated) drop(run.inputs[i]);
@@ -83,8 +83,8 @@ void SessionState::fail_outputs(const proto::Run& run, const SessionProgram& pro
     poison(run.first_output, std::min<std::uint64_t>(program.output_count - 1, room) + 1, why);
 }
 
-// Of a program that was refused it is not known which inputs it was given: what its outputs are is theirs, too.
-void SessionState::keep_state(const proto::Run& run, const SessionProgram& program) {
+// The inputs of a refused program are not known to be donated: its outputs then share their buffers.
+void SessionState::keep_guarded_outputs(const proto::Run& run, const SessionProgram& program) {
   std::unordered_map<proto::TensorId, proto::TensorId> moved;
   for (const auto& [output, input, number, type] : program.kept) {
     if (output > std::numeric_limits<proto::TensorId>::max() - run.first_output) continue;
@@ -106,7 +106,7 @@ void SessionState::keep_state(const proto::Run& run, const SessionProgram& progr
     if (is_first && program.ir && i < program.ir->inputs.size() && program.ir->inputs[i].donated) {
       tensors_.rename(found, at->second = id);
     } else if (const auto* buffer = std::get_if<backends::BufferPtr>(&found->second.content)) {
-      tensors_.add(id, Tensor{found->second.type, {}, *buffer});  // paid for once
+      tensors_.add(id, Tensor{found->second.type, {}, *buffer});  // already charged to the input
     }
   }
 }
@@ -115,20 +115,20 @@ bool SessionState::is_quick(const proto::Run& run) const {
   const auto* program = programs_.find(run.program);
   if (!program || program->took > kQuick || program->plan.expired() || run.release.size() > kMaxQuickReleases)
     return false;
-  if (program->ir && program->ir->effect_count > 0) return false;  // waits for others, however long they take
+  if (program->ir && program->ir->effect_count > 0) return false;  // may wait for other members, for any time
   return !tensors_.awaits_uploads() ||
-         std::ranges::none_of(run.inputs, [&](proto::TensorId id) { return is_awaited(id); });
+         std::ranges::none_of(run.inputs, [&](proto::TensorId id) { return is_uploading(id); });
 }
 
 bool SessionState::is_quick_read(proto::TensorId id) const {
   const auto* tensor = tensors_.look_up(id);
-  if (!tensor) return true;  // to be told so
-  return !TensorTable::is_awaited(*tensor) && tensor->type.num_bytes() <= proto::kInlineBytes;
+  if (!tensor) return true;  // answered with an error
+  return !TensorTable::is_uploading(*tensor) && tensor->type.num_bytes() <= proto::kInlineBytes;
 }
 
-bool SessionState::is_awaited(proto::TensorId id) const {
+bool SessionState::is_uploading(proto::TensorId id) const {
   const auto* tensor = tensors_.look_up(id);
-  return tensor && TensorTable::is_awaited(*tensor);
+  return tensor && TensorTable::is_uploading(*tensor);
 }
 
 Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Plan::Clock::time_point now,
@@ -148,20 +148,20 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
                          .program = run.program,
                          .time_limit = quotas_.run_timeout,
                          .groups = &groups_};
-  // Until the run is on its way, all inputs stay where they are.
+  // On errors up to here, all inputs must still be in the table: they are removed only by consume_donated_inputs().
   if (auto status = bind_inputs(run, args); !status.ok()) return here(status);
-  auto copies = unshared(ir, args);
+  auto copies = copy_shared_inputs(ir, args);
   if (!copies.ok()) return here(copies.status());
   auto memory = take_memory(ir, *copies, *plan->executable());
   if (!memory.ok()) return here(memory.status());
-  // Where the run is left behind the session goes on paying for its memory until nothing computes in it any more.
+  // If the run is abandoned, its memory stays charged to the session until no work uses it any more.
   struct Charge {
-    std::shared_ptr<Budget> budget;  // outlives the share
+    std::shared_ptr<Budget> budget;  // must outlive the share
     Budget::Share memory;
   };
   const auto charge = std::make_shared<Charge>(budget_, *std::move(memory));
-  const backends::KeptByRun kept(charge);
-  give_inputs(run, ir, *std::move(copies), args, charge->memory);
+  const backends::KeepAliveScope kept(charge);
+  consume_donated_inputs(run, ir, *std::move(copies), args, charge->memory);
 
   plan->mark_used(now);
   worker_->count_run();
@@ -200,7 +200,7 @@ Result<Budget::Share> SessionState::take_memory(const ir::Program& program, std:
   }
   const auto [peak, kept] = executable.run_bytes();
   const auto newly_kept = kept - std::min(kept, kept_.bytes());
-  // In the end the outputs are there, and the donated inputs are not.
+  // After the run the outputs exist, and the donated inputs do not.
   const auto bytes = std::max(peak - std::min(peak, kept), outputs - std::min(outputs, donated));
   auto memory = budget_->take(bytes + newly_kept + copied);
   if (!memory.ok()) {

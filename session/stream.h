@@ -1,8 +1,8 @@
-// What a session has of its device: a stream, the failures on it in their order, and a bound on how far the session may
-// be ahead of the device.
+// A session's stream on its device, with the failures on it in order, and a limit on how far the session may be ahead
+// of the device.
 //
-// Of the executor, except where it says otherwise. Answers come in the order of the calls, also those that are known at
-// once; on a device that works on its own, from its threads.
+// Used by the executor, except for functions marked otherwise. Answers are given in the order of the calls, even if one
+// is known at once; on an asynchronous device, on its threads.
 #pragma once
 
 #include <atomic>
@@ -23,54 +23,55 @@ namespace burn::session {
 
 class SessionStream {
  public:
-  // How far a session may be ahead: calls that the device has not done, and bytes of uploads among them, which take
-  // host memory until they are. Enough for a device never to run dry between two programs.
+  // How far a session may be ahead: calls that the device has not done, and bytes of uploads among them, which need
+  // host memory until then. Enough for the device never to idle between two programs.
   static constexpr std::uint64_t kMaxCalls = 64;
   static constexpr std::uint64_t kMaxBytes = std::uint64_t{256} << 20;
 
-  // `backend` outlives it; `session`: of the CallbackScope of callbacks.
+  // `backend` must outlive it; `session`: for the CallbackScope of callbacks.
   SessionStream(backends::Backend& backend, std::shared_ptr<serving::SessionSignal> signal, const void* session);
   ~SessionStream() { close(); }
   SessionStream(const SessionStream&) = delete;
   SessionStream& operator=(const SessionStream&) = delete;
 
-  const Status& status() const { return status_; }  // why there is no stream: then nothing else may be called
+  const Status& status() const { return status_; }  // not ok: no stream, call no other function
 
   Result<backends::BufferPtr> upload(SharedBytes bytes);
   Result<backends::BufferPtr> upload(backends::HostBlockPtr block);
   Result<backends::BufferPtr> clone(const backends::BufferPtr& buffer);
-  // Notes the failures that are not those of inputs. `keeps`: outputs of the program are guarded by a Commit, so that
-  // its failures may not be seen in any of them.
+  // Records failures, except those of inputs. `keeps`: outputs of the program are guarded by a Commit, so that its
+  // failures may not poison any of them.
   Result<backends::RunResult> run(const std::shared_ptr<backends::Executable>& executable, backends::RunArgs args,
                                   bool keeps);
 
-  // Answers. A failure that is read is reported; a sync is told the first one before it that was not. A run that failed
-  // and kept what it was to replace is reported by the next read of anything, or the next sync.
+  // Answers. A failure that a read returns counts as reported; a sync gets the first earlier one that was not reported.
+  // The failure of a run that kept the values of guarded outputs is reported by the next read of any tensor, or the
+  // next sync.
   void read(backends::BufferPtr buffer, const ir::TensorType& type, proto::Session::ReadCallback done);
   void refuse(Failure why, proto::Session::ReadCallback done);
   void sync(proto::Session::SyncCallback done);
 
-  // Runs wait for their turn there from now on; false: of this call, whose caller has other things to do, or whose run
-  // waits for others on other workers, they do not. The gate outlives the stream.
+  // Makes runs wait for their turn at the gate, which must outlive the stream. set_waits(false): the runs of the
+  // current call do not wait, because its caller executes it, or because its run may wait for other workers.
   void wait_at(serving::FairGate& gate, std::shared_ptr<serving::TenantAccount> tenant);
   void set_waits(bool waits) { waits_for_turn_ = waits; }
-  // How long the runs so far have waited there.
+  // Time that runs have waited at the gate so far.
   std::chrono::nanoseconds waited_for_turns() const { return waited_for_turns_; }
 
-  // From now on called for each failure that is RESOURCE_EXHAUSTED and was not one of a run's inputs, from any thread.
+  // Sets a function that is called for each RESOURCE_EXHAUSTED failure that is not of a run's inputs, from any thread.
   void on_exhausted(std::function<void()> told) { on_exhausted_ = std::move(told); }
 
-  // Keeps a failure for the next sync and, where it is `hidden` (FailureLog), for the next read. Ok is none.
+  // Records a failure for the next sync and, if `hidden` (FailureLog), for the next read. Ok is not recorded.
   Failure note(Status status, bool hidden = false);
 
-  // Whether the device is so far behind that the next call has to wait.
+  // Whether the device is so far behind that the next call must wait.
   bool is_behind() const;
-  // Until it is not, or the session closes.
+  // Waits until it is not, or the session closes.
   void wait_for_device();
 
-  // Waits for what the device is at, and answers what is left with CANCELLED. Idempotent.
+  // Waits for the device's current work, and answers remaining calls with CANCELLED. Idempotent.
   void close();
-  // From any thread: a run that is under way ends as soon as it can, and what follows may be refused.
+  // From any thread: a running run ends as soon as it can, and later ones may be refused.
   void interrupt();
 
  private:
@@ -78,8 +79,8 @@ class SessionStream {
     std::uint64_t calls = 0, bytes = 0;
   };
   serving::FairGate::Turn take_turn();
-  void count(std::uint64_t bytes = 0);  // a call that has no callback
-  Position cover();                     // counts one that has
+  void count(std::uint64_t bytes = 0);  // counts a call without a callback
+  Position cover();                     // counts a call with a callback, which reports progress
   void reach(const Position& position);
   void record(std::uint64_t serial, const Failure& why, bool hidden);
 
@@ -87,9 +88,9 @@ class SessionStream {
   const void* const session_;
   serving::FailureLog log_;
   std::function<void()> on_exhausted_;
-  std::uint64_t serial_ = 0;  // of the last run or failure, times two; odd of a run whose failures are hidden
+  std::uint64_t serial_ = 0;  // twice the number of the last run or failure, plus one if its failures are hidden
   std::uint64_t next_serial(bool hidden) { return serial_ = (serial_ | 1) + (hidden ? 2 : 1); }
-  // What was given to the stream, what is covered by callbacks to come, and what is done.
+  // Submitted to the stream; covered by pending callbacks; done by the device.
   Position given_, covered_;
   std::atomic<std::uint64_t> done_calls_ = 0, done_bytes_ = 0;
   std::atomic<bool> waiting_ = false;
@@ -98,8 +99,8 @@ class SessionStream {
   std::optional<serving::FairGate::Place> place_;
   bool waits_for_turn_ = true;
   std::chrono::nanoseconds waited_for_turns_{0};
-  std::mutex ending_;                         // held while the stream ends or is interrupted
-  std::unique_ptr<backends::Stream> stream_;  // its callbacks use all of the above
+  std::mutex ending_;                         // held while the stream is closed or interrupted
+  std::unique_ptr<backends::Stream> stream_;  // last, as its callbacks use all of the above
 };
 
 }  // namespace burn::session

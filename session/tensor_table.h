@@ -1,4 +1,4 @@
-// The tensors of a session, by the ids that its client has given them.
+// The tensors of a session, by the ids that its client chose.
 #pragma once
 
 #include <algorithm>
@@ -19,34 +19,33 @@
 namespace burn::session {
 
 struct SessionTensor {
-  // A number: that everywhere, made when it is asked for.
+  // ir::Constant: the tensor is filled with it; its buffer is made at first use.
   using Content = std::variant<backends::BufferPtr, std::shared_ptr<serving::StagedUpload>, Failure, ir::Constant>;
 
   ir::TensorType type;
   serving::Budget::Share share;
   Content content;
-  std::uint64_t used_by = 0;  // the run that last named it among its inputs, and
-  bool donated_to = false;    // whether it was given to it
+  std::uint64_t used_by = 0;  // the last run that had it as an input
+  bool donated_to = false;    // whether it was donated to that run
 };
 
-// One thread at a time. Each run asks about all of its inputs and outputs: what can be known of many at once need not
-// be looked up for each.
+// Not thread-safe. Each run checks all its inputs and outputs, so there are checks of many ids at once.
 class TensorTable {
  public:
   using Tensors = std::unordered_map<proto::TensorId, SessionTensor>;
-  using Found = Tensors::iterator;  // until a tensor is added
+  using Found = Tensors::iterator;  // valid until a tensor is added
 
   Found find(proto::TensorId id) { return tensors_.find(id); }
   bool is_found(Found found) const { return found != tensors_.end(); }
-  // Null: there is none.
+  // Null if there is none.
   const SessionTensor* look_up(proto::TensorId id) const {
     const auto found = tensors_.find(id);
     return found == tensors_.end() ? nullptr : &found->second;
   }
   bool contains(proto::TensorId id) const { return tensors_.contains(id); }
-  // Whether any tensor may have this id or a larger one. Clients number their tensors upwards, so none has as a rule.
+  // Whether any tensor may have this id or a larger one. Usually false for new ids, as clients number tensors upwards.
   bool may_contain_from(proto::TensorId id) const { return id <= largest_ && !tensors_.empty(); }
-  // Whether bytes of any tensor are still on their way.
+  // Whether any tensor is still being uploaded.
   bool awaits_uploads() const { return uploads_ > 0; }
 
   std::size_t size() const { return tensors_.size(); }
@@ -57,11 +56,11 @@ class TensorTable {
   // Requires: the id is free.
   void add(proto::TensorId id, SessionTensor tensor) {
     note(id);
-    uploads_ += is_awaited(tensor) ? 1 : 0;
+    uploads_ += is_uploading(tensor) ? 1 : 0;
     tensors_.emplace(id, std::move(tensor));
   }
   void erase(Found found) {
-    uploads_ -= is_awaited(found->second) ? 1 : 0;
+    uploads_ -= is_uploading(found->second) ? 1 : 0;
     tensors_.erase(found);
   }
   // Requires: the id is free.
@@ -72,7 +71,7 @@ class TensorTable {
     tensors_.insert(std::move(tensor));
   }
   void set_content(SessionTensor& tensor, SessionTensor::Content content) {
-    uploads_ -= is_awaited(tensor) ? 1 : 0;
+    uploads_ -= is_uploading(tensor) ? 1 : 0;
     tensor.content = std::move(content);
   }
   void clear() {
@@ -80,7 +79,7 @@ class TensorTable {
     uploads_ = 0;
   }
 
-  static bool is_awaited(const SessionTensor& tensor) {
+  static bool is_uploading(const SessionTensor& tensor) {
     return std::holds_alternative<std::shared_ptr<serving::StagedUpload>>(tensor.content);
   }
 
@@ -88,8 +87,8 @@ class TensorTable {
   void note(proto::TensorId id) { largest_ = std::max(largest_, id); }
 
   Tensors tensors_;
-  proto::TensorId largest_ = 0;  // of all ids so far
-  std::size_t uploads_ = 0;      // tensors whose bytes are on their way
+  proto::TensorId largest_ = 0;  // the largest id so far
+  std::size_t uploads_ = 0;      // tensors that are being uploaded
 };
 
 }  // namespace burn::session

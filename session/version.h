@@ -1,4 +1,4 @@
-// What the worker calls itself, on the wire and to a shell.
+// The worker's name and version, as sent to clients and printed.
 #pragma once
 
 namespace burn::session {

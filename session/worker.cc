@@ -11,8 +11,8 @@
 namespace burn::session {
 namespace {
 
-// Where there is little memory plans are not to take what tensors need: at most an eighth of it, and of more than a
-// gigabyte a sixty-fourth. Those of a text of a thousand tokens, each with a program of its own, take a gigabyte.
+// Leaves enough memory for tensors: plans may use an eighth of the usable memory up to 128 MiB, or a sixty-fourth of it
+// up to 1 GiB if that is more. Plans for a text of a thousand tokens, each with its own program, take a gigabyte.
 PlanCapacity within_memory(PlanCapacity plans) {
   if (plans.bytes != PlanCapacity::kByMemory) return plans;
   constexpr std::uint64_t kSure = std::uint64_t{128} << 20, kMaxBytes = std::uint64_t{1} << 30;
@@ -63,7 +63,7 @@ class DeviceWorker final : public Worker {
             .allocation_failures = allocation_failures_};
   }
   const RunTimes& run_times() const override { return run_times_; }
-  std::vector<PlanUse> dearest_plans(std::size_t most) const override { return plans_.dearest(most); }
+  std::vector<PlanUse> costliest_plans(std::size_t most) const override { return plans_.costliest(most); }
   CollectiveCounters& collectives() override { return collectives_; }
   void set_spans(std::shared_ptr<SpanSink> spans) override { spans_ = std::move(spans); }
   SpanSink* spans() const override { return spans_.get(); }
@@ -81,7 +81,7 @@ class DeviceWorker final : public Worker {
   void count_allocation_failure() override { allocation_failures_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
-  const std::unique_ptr<backends::Backend> backend_;  // outlives the plans
+  const std::unique_ptr<backends::Backend> backend_;  // must outlive the plans
   PlanCache plans_;
   serving::FairGate gate_;
   RunTimes run_times_;

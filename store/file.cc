@@ -30,7 +30,7 @@ Error failed(std::string_view what, const fs::path& path, int number) {
   return {code, fmt::format("cannot {} {}: {}", what, path.native(), std::generic_category().message(number))};
 }
 
-// Removes the unfinished file unless told that it has become the real one.
+// Removes the temporary file, unless finished() was called.
 class Unfinished {
  public:
   explicit Unfinished(fs::path path) : path_(std::move(path)) {}
@@ -46,14 +46,14 @@ class Unfinished {
   fs::path path_;
 };
 
-// A name beside `path` that no other process uses, nor another thread of this one.
+// A name for a temporary file in the folder of `path`, unique among processes and threads.
 fs::path beside(const fs::path& path) {
   static std::atomic<std::uint64_t> counter{0};
   return path.parent_path() / fmt::format(".{}.{}-{}.tmp", path.filename().native(), ::getpid(), counter++);
 }
 
-// A file that would grow past RLIMIT_FSIZE gives EFBIG, as a full disk gives ENOSPC, and not a signal that ends the
-// process.
+// Blocks SIGXFSZ, so that a write past RLIMIT_FSIZE fails with EFBIG, as one to a full disk does with ENOSPC, instead
+// of ending the process.
 class NoFileSizeSignal {
  public:
   NoFileSizeSignal() {
@@ -65,7 +65,7 @@ class NoFileSizeSignal {
   NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
   ~NoFileSizeSignal() {
     const timespec at_once{};
-    if (sigismember(&before_, SIGXFSZ) == 0) ::sigtimedwait(&signal_, nullptr, &at_once);  // one that write() has left
+    if (sigismember(&before_, SIGXFSZ) == 0) ::sigtimedwait(&signal_, nullptr, &at_once);  // takes one left by write()
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
@@ -84,7 +84,7 @@ int write_all(int file, std::span<const std::byte> bytes) {
   return 0;
 }
 
-// So that a rename outlives a power cut. Not every file system can; the contents are safe either way.
+// Makes a rename survive a power failure. Not every file system can do that; the contents are safe either way.
 void sync_folder_of(const fs::path& path) {
   const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const UniqueFd handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -122,7 +122,7 @@ SharedBytes read_file(const fs::path& path) {
   return {owner, {bytes, size}};
 }
 
-struct NewFile::Open {
+struct AtomicFileWriter::Open {
   explicit Open(fs::path wanted) : path(std::move(wanted)), name(beside(path)), unfinished(name) {
     file = UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (file.get() >= 0) return;
@@ -136,15 +136,15 @@ struct NewFile::Open {
   UniqueFd file;
 };
 
-NewFile::NewFile(fs::path path) : open_(std::make_unique<Open>(std::move(path))) {}
-NewFile::~NewFile() = default;
+AtomicFileWriter::AtomicFileWriter(fs::path path) : open_(std::make_unique<Open>(std::move(path))) {}
+AtomicFileWriter::~AtomicFileWriter() = default;
 
-void NewFile::write(std::span<const std::byte> bytes) {
+void AtomicFileWriter::write(std::span<const std::byte> bytes) {
   const NoFileSizeSignal quiet;
   if (const int error = write_all(open_->file.get(), bytes); error != 0) throw failed("write", open_->path, error);
 }
 
-void NewFile::finish() {
+void AtomicFileWriter::finish() {
   auto& [path, name, unfinished, file] = *open_;
   if (::fsync(file.get()) != 0 || !file.close()) throw failed("write", path, errno);
   if (::rename(name.c_str(), path.c_str()) != 0) throw failed("write", path, errno);
@@ -153,7 +153,7 @@ void NewFile::finish() {
 }
 
 void write_file(const fs::path& path, std::span<const std::span<const std::byte>> parts) {
-  NewFile file(path);
+  AtomicFileWriter file(path);
   for (const auto part : parts) file.write(part);
   file.finish();
 }

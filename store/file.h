@@ -1,4 +1,4 @@
-// Whole files in and out of memory. Functions without state; safe from any thread.
+// Reading and writing of whole files. Functions without state; safe from any thread.
 #pragma once
 
 #include <filesystem>
@@ -9,26 +9,26 @@
 
 namespace burn::store {
 
-// The contents, aligned for every element type. A copy, not a mapping: what happens to the file later cannot harm the
-// reader. Errors: NOT_FOUND or UNAVAILABLE naming the file and the system's reason.
+// The contents, aligned for every element type. A copy, not a mapping, so later changes of the file do not affect it.
+// Errors: NOT_FOUND or UNAVAILABLE naming the file and the system's reason; DATA_LOSS if the file shrinks meanwhile.
 SharedBytes read_file(const std::filesystem::path& path);
 
-// Makes `path` hold the concatenated parts: afterwards there is either the whole new file or the old one, also when the
-// machine stops in between. Writes beside `path` first, hence needs room for both. Errors: UNAVAILABLE naming the file
-// and the system's reason.
+// Writes the concatenated parts to `path` atomically: there is either the complete new file or the old one, even if the
+// machine stops in between. Writes a temporary file in the same folder first, so it needs space for both. Errors:
+// UNAVAILABLE naming the file and the system's reason.
 void write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts);
 
-// The same for contents that come piece by piece. One thread.
-class NewFile {
+// The same for contents that are written in pieces. One thread.
+class AtomicFileWriter {
  public:
-  // Errors of all: as write_file().
-  explicit NewFile(std::filesystem::path path);
-  ~NewFile();  // removes what has been written, unless it is finished
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
+  // Errors of all functions: as write_file().
+  explicit AtomicFileWriter(std::filesystem::path path);
+  ~AtomicFileWriter();  // removes the temporary file, unless finish() was called
+  AtomicFileWriter(const AtomicFileWriter&) = delete;
+  AtomicFileWriter& operator=(const AtomicFileWriter&) = delete;
 
   void write(std::span<const std::byte> bytes);
-  void finish();  // now `path` holds it
+  void finish();  // moves the file to `path`
 
  private:
   struct Open;

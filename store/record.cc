@@ -25,78 +25,85 @@ void check_name(std::string_view name) {
 }  // namespace
 
 // Thread-safe.
-class Record::Awaited {
+class Record::PendingTensors {
  public:
-  Awaited(Tensors tensors, std::vector<Read> reads, std::vector<Source> sources)
+  PendingTensors(Tensors tensors, std::vector<Read> reads, std::vector<Source> sources)
       : tensors_(std::move(tensors)), reads_(std::move(reads)), sources_(std::move(sources)) {}
 
   const Tensors& wait() {
     const std::lock_guard lock(mutex_);
-    take_reads();
-    for (const auto& source : sources_) reads_.emplace_back(source.name, source.read());
-    sources_.clear();
-    take_reads();
+    keep_failure([&] {
+      take_reads();
+      for (const auto& source : sources_) reads_.emplace_back(source.name, source.read());
+      sources_.clear();
+      take_reads();
+    });
     return tensors_;
   }
 
   void save(const std::filesystem::path& path, const Metadata& metadata) {
     const std::lock_guard lock(mutex_);
-    take_reads();
+    keep_failure([&] { take_reads(); });
     store::write_record(path, store::entries_of(tensors_, sources_), metadata);
   }
 
  private:
-  void take_reads() {
+  // The first exception of `read` is thrown again by each later call.
+  template <typename F>
+  void keep_failure(const F& read) {
     if (failure_) std::rethrow_exception(failure_);
     try {
-      for (auto& [name, data] : reads_) {
-        auto numbers = store::wait_for(name, std::move(data));
-        tensors_.insert_or_assign(std::move(name), std::move(numbers));
-      }
+      read();
     } catch (...) {
       failure_ = std::current_exception();
       throw;
+    }
+  }
+  void take_reads() {
+    for (auto& [name, data] : reads_) {
+      auto numbers = store::wait_for(name, std::move(data));
+      tensors_.insert_or_assign(std::move(name), std::move(numbers));
     }
     reads_.clear();
   }
 
   std::mutex mutex_;
-  Tensors tensors_;  // constant when nothing is awaited any more
+  Tensors tensors_;  // constant once reads_ and sources_ are empty
   std::vector<Read> reads_;
   std::vector<Source> sources_;
   std::exception_ptr failure_;
 };
 
-const Record::Tensors& Record::tensors() const { return awaited_ ? awaited_->wait() : tensors_; }
+const Record::Tensors& Record::tensors() const { return pending_ ? pending_->wait() : tensors_; }
 
-Record::Tensors& Record::own_tensors() {
-  if (awaited_) {
-    tensors_ = awaited_->wait();
-    awaited_.reset();
+Record::Tensors& Record::mutable_tensors() {
+  if (pending_) {
+    tensors_ = pending_->wait();
+    pending_.reset();
   }
   return tensors_;
 }
 
 void Record::insert(std::string name, TensorData data) {
   check_name(name);
-  own_tensors().insert_or_assign(std::move(name), std::move(data));
+  mutable_tensors().insert_or_assign(std::move(name), std::move(data));
 }
 
 void Record::insert_reads(std::vector<Read> reads) {
   for (const auto& [name, data] : reads) check_name(name);
-  own_tensors();
-  awaited_ = std::make_shared<Awaited>(std::exchange(tensors_, {}), std::move(reads), std::vector<Source>{});
+  mutable_tensors();
+  pending_ = std::make_shared<PendingTensors>(std::exchange(tensors_, {}), std::move(reads), std::vector<Source>{});
 }
 
 void Record::insert_sources(std::vector<Source> sources) {
   for (const auto& source : sources) check_name(source.name);
-  own_tensors();
+  mutable_tensors();
   for (const auto& source : sources) tensors_.erase(source.name);
-  awaited_ = std::make_shared<Awaited>(std::exchange(tensors_, {}), std::vector<Read>{}, std::move(sources));
+  pending_ = std::make_shared<PendingTensors>(std::exchange(tensors_, {}), std::vector<Read>{}, std::move(sources));
 }
 
 bool Record::remove(std::string_view name) {
-  auto& tensors = own_tensors();
+  auto& tensors = mutable_tensors();
   const auto found = tensors.find(name);
   if (found == tensors.end()) return false;
   tensors.erase(found);
@@ -127,7 +134,7 @@ std::vector<std::string> Record::names() const {
 }
 
 void Record::save(const std::filesystem::path& path) const {
-  if (awaited_) return awaited_->save(path, metadata_);
+  if (pending_) return pending_->save(path, metadata_);
   store::write_record(path, store::entries_of(tensors_), metadata_);
 }
 

@@ -19,18 +19,18 @@
 namespace burn::store {
 namespace {
 
-// A tensor, or a piece of one, that has been asked for.
+// A requested read of a tensor, or of a piece of one.
 struct PendingRead {
   std::size_t bytes = 0;
   std::future<TensorData> data;
 };
 
-// Asks for the tensors of `entries` that are elsewhere, in their order.
+// Reads the tensors of `entries` that are not in memory, in order.
 class SourceReads {
  public:
   explicit SourceReads(const std::vector<RecordEntry>& entries) : entries_(entries) {}
 
-  // The next one; those behind it are asked for ahead, as far as kStagingBytes go.
+  // Returns the next read. Requests the reads after it in advance, up to kStagingBytes.
   PendingRead next() {
     while (entry_ < entries_.size()) {
       const auto& entry = entries_[entry_];
@@ -61,13 +61,13 @@ class SourceReads {
 
  private:
   const std::vector<RecordEntry>& entries_;
-  std::size_t entry_ = 0, piece_ = 0;  // to be asked for next
+  std::size_t entry_ = 0, piece_ = 0;  // to be requested next
   std::deque<PendingRead> pending_;
-  std::size_t bytes_ = 0;  // of these
+  std::size_t bytes_ = 0;  // of pending_
 };
 
 // Writes the tensors in their order.
-void write(NewFile& file, const std::vector<RecordEntry>& entries) {
+void write(AtomicFileWriter& file, const std::vector<RecordEntry>& entries) {
   SourceReads reads{entries};
   for (const auto& entry : entries) {
     if (entry.source == nullptr) {
@@ -121,7 +121,7 @@ std::string header_of(const std::vector<RecordEntry>& entries, const Record::Met
 
 void write_record(const std::filesystem::path& path, const std::vector<RecordEntry>& entries,
                   const Record::Metadata& metadata) {
-  NewFile file{path};
+  AtomicFileWriter file{path};
   const auto header = header_of(entries, metadata);
   file.write(std::as_bytes(std::span(header)));
   write(file, entries);

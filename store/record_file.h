@@ -1,5 +1,5 @@
-// The tensors of a record as they lie in a file of safetensors: their order, what stands before them, and the writing
-// of a file, for which those that are elsewhere are read one after the other.
+// Writes the tensors of a record to a safetensors file: their order, the header, and the reads of tensors that are not
+// in memory, one after the other.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,8 @@
 
 namespace burn::store {
 
-// A tensor that is here, or one that is to be read. What it points to outlives it.
+// A tensor that is in memory (`data`), or one that is to be read (`source`). Requires: the pointed-to objects outlive
+// it.
 struct RecordEntry {
   std::string_view name;
   ir::TensorType type;
@@ -20,19 +21,19 @@ struct RecordEntry {
   const Record::Source* source = nullptr;
 };
 
-// In the order of the file: the largest elements first, so that every tensor is aligned for its type where the data
-// start aligned.
+// The entries in the order of the file: the largest element sizes first, so that every tensor is aligned for its type
+// if the start of the data is.
 std::vector<RecordEntry> entries_of(const Record::Tensors& tensors, const std::vector<Record::Source>& sources = {});
 
-// What stands before the tensors.
+// The bytes of the file before the tensors.
 std::string header_of(const std::vector<RecordEntry>& entries, const Record::Metadata& metadata);
 
-// Has at most Record::kStagingBytes in memory of what is elsewhere, or one tensor or piece that is larger. Errors
-// (thrown): those of NewFile and wait_for(); INTERNAL for what comes in another type than its entry says.
+// Of tensors that are read, has at most Record::kStagingBytes in memory at a time, or one larger tensor or piece.
+// Errors (thrown): those of AtomicFileWriter and wait_for(); INTERNAL if a read returns another type than its entry's.
 void write_record(const std::filesystem::path& path, const std::vector<RecordEntry>& entries,
                   const Record::Metadata& metadata);
 
-// Errors (thrown): what went wrong, with the tensor's name and the time of day.
+// Waits for a read. Errors (thrown): its failure, with the tensor's name and the time of day.
 TensorData wait_for(std::string_view name, std::future<TensorData> data);
 
 }  // namespace burn::store

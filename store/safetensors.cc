@@ -27,8 +27,8 @@ Status check_size(const SafetensorsEntry& tensor) {
   return {};
 }
 
-// Every byte of the data belongs to exactly one tensor: so no file can hide anything, or be larger in memory than on
-// disk.
+// Checks that every byte of the data belongs to exactly one tensor, so that a file cannot hide anything, or be larger
+// in memory than on disk.
 Status check_layout(SafetensorsHeader& header, std::uint64_t data_size) {
   for (const auto& tensor : header.tensors) BURN_RETURN_IF_ERROR(check_size(tensor));
   std::ranges::sort(header.tensors, [](const auto& a, const auto& b) {
@@ -56,7 +56,7 @@ Result<SafetensorsHeader> parse_safetensors(std::span<const std::byte> file) {
   }
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), kLengthBytes);
-  // Files of another kind begin with other bytes, which as a length are nearly always too much.
+  // The first bytes of other files, read as a length, are nearly always too large.
   if (length > kMaxHeaderBytes) {
     return invalid_argument(
         fmt::format("this is no safetensors file: its header would have {} bytes, more than the {} allowed", length,

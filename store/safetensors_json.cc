@@ -171,8 +171,8 @@ class HeaderHandler {
   }
 
   Place place_ = Place::document;
-  std::string text_;  // of a key or string under way
-  std::string key_;   // whose value comes next
+  std::string text_;  // the key or string being received
+  std::string key_;   // the key of the next value
   std::vector<std::uint64_t> numbers_;
   std::set<std::string> fields_;  // of the current tensor
   std::unordered_set<std::string> names_, metadata_keys_;

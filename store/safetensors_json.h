@@ -9,8 +9,8 @@
 
 namespace burn::store {
 
-// Checks the form (fields, types, duplicates) but not whether the offsets make sense; data_start stays 0.
-// Takes memory in proportion to the text, whatever it says.
+// Checks the form (fields, types, duplicates), but not the offsets; data_start stays 0. Memory use is proportional to
+// the size of the text.
 Result<SafetensorsHeader> parse_header_json(std::string_view text);
 
 std::string format_header_json(const SafetensorsHeader& header);

@@ -1,9 +1,9 @@
 // Groups of sessions whose runs perform collectives together (ir/ops/collectives.h), as backends see them.
 //
-// Each member has a Collective: its own end of the group. All members perform the same collectives in the same order;
-// one whose operand could not be computed takes part all the same, so that the result fails everywhere and nothing
-// waits for it. What breaks the group (a member that leaves, collectives that do not fit each other) is its end: what
-// waits fails at once, and so does everything later.
+// Each member has a Collective: its own end of the group. All members perform the same collectives in the same order; a
+// member whose operand could not be computed takes part all the same, so that the result fails everywhere and no member
+// waits for it. Whatever breaks the group (a member that leaves, collectives that do not match) ends it: pending calls
+// fail at once, and so do all later ones.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ struct CollectiveCall {
   const ir::Op& op;                    // is_collective(op)
   const ir::TensorType& type;          // of this member's operand
   std::span<const std::byte> operand;  // row-major
-  std::span<std::byte> result;         // row-major; of AllReduce it may be the operand
-  // Why there is no operand, or no memory for the result: then both are empty, and the call only takes part.
+  std::span<std::byte> result;         // row-major; for AllReduce it may be the operand
+  // Why there is no operand, or no memory for the result: then both are empty, and the member only takes part.
   Failure failed = nullptr;
 };
 
@@ -40,29 +40,30 @@ class Collective {
   virtual int rank() const = 0;  // of this member: 0 .. size() - 1
   virtual int size() const = 0;
 
-  // Takes part in the group's next collective and waits for the other members; ends early, and ends the group, when the
-  // run that the thread works for is interrupted or over its time (backends/interrupt.h). From one thread at a time.
-  // The result has the same bits on every member, where the op says so.
+  // Takes part in the group's next collective and waits for the other members. Returns early, and ends the group, if
+  // the run that the thread works for is interrupted or exceeds its time (backends/interrupt.h). From one thread at a
+  // time. The result has the same bits on every member if the op promises that.
   // Errors: "member 1: gather: index 12 ..." on every member, with the code and the reason of the lowest rank that has
   // no operand; otherwise why the group has ended: UNAVAILABLE for a member that is gone, FAILED_PRECONDITION for
   // members that perform different collectives, CANCELLED, DEADLINE_EXCEEDED, or what abort() was given.
   virtual Status perform(const CollectiveCall& call) = 0;
-  // All-reduces of one function and dtype, in order, the same ones on all members: what each of them gives. Small ones
-  // may share a message. Otherwise as perform() of one after the other.
+  // Performs all-reduces of one function and dtype, the same ones in the same order on all members, and returns the
+  // status of each. Small ones may share a message. Otherwise the same as perform() for one after the other.
   virtual std::vector<Status> perform_together(std::span<const CollectiveCall> calls) {
     std::vector<Status> done;
     done.reserve(calls.size());
     for (const auto& call : calls) done.push_back(perform(call));
     return done;
   }
-  // A thread of this member that performs while others compute; null: there is none, and callers perform themselves.
+  // A thread of this member that performs collectives while other threads compute; null: there is none, and the
+  // caller's thread performs them.
   virtual CollectiveThread* thread() { return nullptr; }
 
-  // Ends the group: a perform() that waits fails for this reason at once, as do all later ones. The other members are
-  // told it, with the rank of this one. From any thread; the first reason stays.
+  // Ends the group: a waiting perform() fails for this reason at once, as do all later ones. The other members are told
+  // the reason, with the rank of this member. From any thread; the first reason is kept.
   virtual void abort(const Status& why) = 0;
-  // The same for a member that has done its part: what it has sent still arrives, and the others only learn that it has
-  // left, those that wait for it.
+  // The same for a member that has done its part: the data that it has sent still arrives, and only members that wait
+  // for it learn that it has left.
   virtual void leave(const Status& why) = 0;
   // Why the group has ended; ok: it has not. From any thread.
   virtual Status health() const = 0;

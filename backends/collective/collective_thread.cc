@@ -42,7 +42,7 @@ void CollectiveThread::run() {
     works_.pop_front();
     lock.unlock();
     work();
-    work = nullptr;  // what it holds is let go before it counts as done
+    work = nullptr;  // its captures are destroyed before it counts as done
     lock.lock();
     ++done_;
     changed_.notify_all();

@@ -1,4 +1,4 @@
-// A thread that performs a member's collectives, in order, while the thread of the run computes.
+// A thread that performs a member's collectives, in order, while the run's thread computes.
 #pragma once
 
 #include <condition_variable>
@@ -10,20 +10,20 @@
 
 namespace burn::backends {
 
-// Thread-safe, but for the end. The thread is started with the first work.
+// Thread-safe except for the destructor. The thread is started with the first work.
 class CollectiveThread {
  public:
   CollectiveThread() = default;
   CollectiveThread(const CollectiveThread&) = delete;
   CollectiveThread& operator=(const CollectiveThread&) = delete;
-  ~CollectiveThread();  // after all that was begun is done
+  ~CollectiveThread();  // waits until all work is done
 
-  // Does `work`, which throws nothing, behind what was begun before. Its number. Throws std::system_error where no
-  // thread is to be had; nothing is begun then.
+  // Queues `work`, which must not throw, after all earlier work, and returns its number. Throws std::system_error if no
+  // thread can be started; nothing is queued then.
   std::uint64_t begin(std::function<void()> work);
-  // Until the work of that number, and all before it, is done.
+  // Waits until the work of that number, and all work before it, is done.
   void wait(std::uint64_t number);
-  // Until all is done that was begun.
+  // Waits until all queued work is done.
   void wait();
 
  private:

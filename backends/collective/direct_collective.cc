@@ -19,15 +19,15 @@
 namespace burn::backends {
 namespace {
 
-// The first elements of all parts, and their end.
+// The index of the first element of each part, and the end of the last one.
 std::vector<std::int64_t> bounds_of(const ir::Dims& sizes) {
   std::vector<std::int64_t> bounds{0};
   for (const auto size : sizes) bounds.push_back(bounds.back() + size);
   return bounds;
 }
 
-// What all members agree on when they perform the same collective: the op but for the rank, and the type but for the
-// dim in which parts differ.
+// A hash of what all members must agree on when they perform the same collective: the op except for the rank, and the
+// type except for the dim in which parts differ.
 std::uint64_t hash_of(ir::Op op, const ir::TensorType& type) {
   std::int64_t uneven = -1;
   std::visit(Overloaded{[&](ir::ReduceScatter& kind) { kind.member = 0; },
@@ -68,8 +68,8 @@ class DirectCollective final : public Collective {
   }
 
   Status perform(const CollectiveCall& call) override {
-    // What others have said meanwhile: their numbers may be here all the same, of a collective that has failed for
-    // them.
+    // Learns first whether others have ended the group: their numbers may have arrived all the same, for a collective
+    // that has failed on their side.
     BURN_RETURN_IF_ERROR(links_->wait(std::vector<Links::Wanted>(members()), std::chrono::milliseconds{0}));
     auto ended = check_members(call.op);
     if (ended.ok()) {
@@ -126,18 +126,18 @@ class DirectCollective final : public Collective {
 
   std::size_t members() const { return static_cast<std::size_t>(size()); }
   std::size_t me() const { return static_cast<std::size_t>(rank()); }
-  // What is sent is read only.
+  // The operand is sent, not written, though StripRange has a mutable pointer.
   static std::byte* bytes_of(const CollectiveCall& call) { return const_cast<std::byte*>(call.operand.data()); }
 
-  // Where so many bytes of each other member come to. Grows once.
+  // Memory for `bytes` bytes received from each other member: `member`'s part of it. Grows once.
   std::byte* scratch(std::size_t member, std::size_t bytes) {
     const auto place = member - (member > me() ? 1 : 0);
     scratch_.resize(std::max(scratch_.size(), (members() - 1) * bytes));
     return scratch_.data() + place * bytes;
   }
 
-  // Gives each other member the part that `part_for` names, and takes as many bytes from each into its scratch, which
-  // becomes its entry in `sources`.
+  // Sends each other member the part that `part_for` returns, and receives `bytes` bytes from each into its scratch
+  // memory, which becomes its entry in `sources`.
   Result<bool> exchange_for_sources(const CollectiveCall& call, const auto& part_for, std::size_t bytes,
                                     std::vector<const std::byte*>& sources) {
     std::vector<PeerPart> parts(members());
@@ -165,7 +165,7 @@ class DirectCollective final : public Collective {
     return {};
   }
 
-  // Every member gets the elements of all others, and combines them.
+  // Every member receives the elements of all others, and combines them.
   Result<bool> reduce_whole(const ir::AllReduce& op, const CollectiveCall& call, std::size_t first, std::size_t count) {
     const auto element = ir::size_of(call.type.dtype), bytes = count * element;
     auto* const own = call.failed ? nullptr : bytes_of(call) + first * element;
@@ -176,7 +176,7 @@ class DirectCollective final : public Collective {
     return goes_on;
   }
 
-  // Every member combines a part of the elements, which the others then get from it.
+  // Every member combines a part of the elements, and sends the combined part to the others.
   Result<bool> reduce_in_parts(const ir::AllReduce& op, const CollectiveCall& call, std::size_t first,
                                std::size_t count) {
     const auto element = ir::size_of(call.type.dtype);
@@ -247,8 +247,9 @@ class DirectCollective final : public Collective {
     return {};
   }
 
-  // Along two dims: to each member the part of mine that it takes, from each the part of its that I take. Along one:
-  // where what a member has meets what another one takes.
+  // If the op splits one dim and joins another: sends each member the part of this operand that the member needs, and
+  // receives its part of the result from each. If both are the same dim: exchanges the elements that the sender has and
+  // the receiver needs.
   Status all_to_all(const ir::AllToAll& op, const CollectiveCall& call) {
     const auto from = bounds_of(op.from_sizes), to = bounds_of(op.sizes);
     auto result_type = call.type;
@@ -256,7 +257,7 @@ class DirectCollective final : public Collective {
     result_type.shape[static_cast<int>(op.to)] = op.sizes[rank()];
     auto* const operand = call.failed ? nullptr : bytes_of(call);
     auto* const result = call.failed ? nullptr : call.result.data();
-    // What member `giver` has of what member `taker` gets, as elements of one dim: first and count.
+    // What member `giver` has of the elements that member `taker` gets, along the one dim: first and count.
     const auto common = [&](std::size_t giver, std::size_t taker) {
       const auto begin = std::max(from[giver], to[taker]), end = std::min(from[giver + 1], to[taker + 1]);
       return std::pair(begin, std::max<std::int64_t>(end - begin, 0));
@@ -281,10 +282,10 @@ class DirectCollective final : public Collective {
   const std::unique_ptr<Links> links_;
   const DirectLimits limits_;
   std::uint64_t rounds_ = 0;  // so far
-  std::uint64_t what_ = 0;    // of the collective that is performed
+  std::uint64_t what_ = 0;    // hash of the current collective
   std::optional<MemberFailure> failed_;
   std::vector<std::byte> scratch_, packed_;
-  CollectiveThread thread_;  // ends before what it uses
+  CollectiveThread thread_;  // last: joined before the members that its work uses
 };
 
 }  // namespace

@@ -11,12 +11,12 @@
 namespace burn::backends {
 namespace {
 
-constexpr std::size_t kMaxPieces = 64;          // of memory, in one call of the system
-constexpr std::size_t kMaxReason = 1024;        // bytes of a text that says why there are no numbers
-constexpr std::size_t kDropped = 64 << 10;      // bytes that are received at a time to be dropped
-constexpr std::chrono::milliseconds kLook{20};  // how often a thread that waits looks whether its run is to end
+constexpr std::size_t kMaxPieces = 64;                   // iovecs in one system call
+constexpr std::size_t kMaxReason = 1024;                 // bytes of the message that is sent instead of numbers
+constexpr std::size_t kDropped = 64 << 10;               // buffer size for received bytes that are dropped
+constexpr std::chrono::milliseconds kInterruptPoll{20};  // how often a waiting thread checks for an interrupt
 
-// Before the numbers of each part. Little-endian, as all machines here are.
+// Sent before the numbers of each part. Little-endian, as all supported machines are.
 struct Header {
   std::uint32_t magic = kMagic;
   std::uint32_t code = 0;  // StatusCode; not ok: a reason follows, and no numbers
@@ -45,8 +45,8 @@ class Outgoing {
 
   bool is_done() const { return done_ == sizeof header_ + header_.size; }
 
-  // Whether any byte went.
-  Result<bool> go_on(Links& links, int peer, std::vector<iovec>& places) {
+  // Sends as much as possible without waiting; returns whether any byte was sent.
+  Result<bool> transfer_some(Links& links, int peer, std::vector<iovec>& places) {
     if (is_done()) return false;
     places.clear();
     if (done_ < sizeof header_)
@@ -79,8 +79,8 @@ class Incoming {
     return Status{static_cast<StatusCode>(header_.code), reason_};
   }
 
-  Result<bool> go_on(Links& links, int peer, const Round& round, std::vector<iovec>& places,
-                     std::vector<std::byte>& dropped) {
+  Result<bool> transfer_some(Links& links, int peer, const Round& round, std::vector<iovec>& places,
+                             std::vector<std::byte>& dropped) {
     if (is_done()) return false;
     places.clear();
     if (done_ < sizeof header_) {
@@ -125,7 +125,7 @@ class Incoming {
   std::size_t done_ = 0;
 };
 
-// Why the run that this thread works for is to end, if it is.
+// Why the run of this thread is interrupted; ok if it is not.
 Status interrupted() {
   const auto* interrupt = InterruptScope::current();
   return interrupt && interrupt->is_due() ? interrupt->why() : Status{};
@@ -148,8 +148,8 @@ Result<std::optional<MemberFailure>> exchange(Links& links, const Round& round) 
     for (int peer = 0; peer < links.size(); ++peer) {
       if (peer == links.rank()) continue;
       const auto p = static_cast<std::size_t>(peer);
-      BURN_TRY(const bool sent, outgoing[p].go_on(links, peer, places));
-      BURN_TRY(const bool received, incoming[p].go_on(links, peer, round, places, dropped));
+      BURN_TRY(const bool sent, outgoing[p].transfer_some(links, peer, places));
+      BURN_TRY(const bool received, incoming[p].transfer_some(links, peer, round, places, dropped));
       wanted[p] = {!outgoing[p].is_done(), !incoming[p].is_done()};
       moved |= sent || received;
       waits |= wanted[p].to_send || wanted[p].to_receive;
@@ -163,7 +163,7 @@ Result<std::optional<MemberFailure>> exchange(Links& links, const Round& round) 
       }
       return Status{why.code(), fmt::format("{}; it was waiting for member {}", why.message(), missing)};
     }
-    BURN_RETURN_IF_ERROR(links.wait(wanted, kLook));
+    BURN_RETURN_IF_ERROR(links.wait(wanted, kInterruptPoll));
   }
   for (int rank = 0; rank < links.size(); ++rank) {
     if (rank == links.rank()) {

@@ -1,4 +1,4 @@
-// Addresses of TCP in digits, and those of a name.
+// Numeric TCP addresses, and name resolution.
 #pragma once
 
 #include <string>
@@ -21,15 +21,15 @@ struct InternetAddress {
   bool is_any() const;  // "0.0.0.0", "::"
 };
 
-// "127.0.0.1", "::1" or "[::1]", with a port beside it. Errors: INVALID_ARGUMENT.
+// `host`: "127.0.0.1", "::1" or "[::1]"; `port`: decimal. Errors: INVALID_ARGUMENT.
 Result<InternetAddress> parse_host(const std::string& host, const std::string& port);
 // "127.0.0.1:41001", "[::1]:41001".
 Result<InternetAddress> parse_address(const std::string& text);
-std::string to_string(const InternetAddress& address);  // so that parse_address() reads it
+std::string to_string(const InternetAddress& address);  // in the form that parse_address() accepts
 
-// The addresses in digits ("10.0.0.7", "fd00::7") that a host's name stands for, those that other machines may reach
-// before loopback, otherwise in the order of the system's resolver; digits stand for themselves. May wait for a name
-// server. Errors: INVALID_ARGUMENT with the name and what the resolver says.
+// The numeric addresses ("10.0.0.7", "fd00::7") of a host name: addresses that other machines can reach before
+// loopback, otherwise in the order of the system's resolver. A numeric address resolves to itself. May wait for a name
+// server. Errors: INVALID_ARGUMENT with the name and the resolver's message.
 Result<std::vector<std::string>> resolve_host(const std::string& name);
 
 }  // namespace burn::backends

@@ -9,7 +9,7 @@
 namespace burn::backends {
 namespace {
 
-// One member has no links.
+// The links of a group of one member: none.
 class NoLinks final : public Links {
  public:
   int rank() const override { return 0; }

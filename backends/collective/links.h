@@ -1,4 +1,4 @@
-// What the members of a group have between them: a stream of bytes from each to each other.
+// The connections between the members of a group: a stream of bytes from each member to each other one.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@
 
 namespace burn::backends {
 
-// One member's end of all of its streams. Of one thread, but for abort(), leave() and health(). Once it has ended,
-// every call fails for the same reason.
+// One member's end of all of its streams. Used by one thread, except for abort(), leave() and health(). Once it has
+// ended, every call fails for the same reason.
 class Links {
  public:
   Links() = default;
@@ -23,16 +23,17 @@ class Links {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  // As many bytes, from the first on, as can go without waiting: their number, which may be 0. `peer`: another rank.
-  // Errors: UNAVAILABLE for a peer that is gone, or what it said when it ended; that is the end of all links.
+  // Transfer as many bytes, from the first one on, as is possible without waiting, and return their number, which may
+  // be 0. `peer`: another rank. Errors: UNAVAILABLE for a peer that is gone, or the reason that it sent when it ended;
+  // this ends all links.
   virtual Result<std::size_t> send(int peer, std::span<const iovec> bytes) = 0;
   virtual Result<std::size_t> receive(int peer, std::span<const iovec> places) = 0;
 
   struct Wanted {
     bool to_send = false, to_receive = false;
   };
-  // Until one of the streams may go on as wanted (by rank), or so much time has passed. Errors: why the links ended
-  // meanwhile, also where a peer that is not waited for has ended them.
+  // Waits until one of the wanted streams (by rank) can proceed, or `most` has passed. Errors: why the links have
+  // ended, also if they were ended by a peer that is not waited for.
   virtual Status wait(std::span<const Wanted> wanted, std::chrono::milliseconds most) = 0;
 
   // Collective::abort(), leave() and health().
@@ -41,7 +42,7 @@ class Links {
   virtual Status health() const = 0;
 };
 
-// What the others are told of a member that ends the group.
+// What the others are told about a member that ends the group.
 Status of_member(int rank, const Status& why);  // "member 2: why"
 Status member_left(int rank);                   // UNAVAILABLE: "member 2 left the group"
 

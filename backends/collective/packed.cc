@@ -5,7 +5,7 @@
 namespace burn::backends {
 namespace {
 
-// How many calls, from the first on, go as one.
+// How many calls, from the first on, are performed as one.
 std::size_t packed_count(std::span<const CollectiveCall> calls, std::size_t piece) {
   std::size_t count = 0, bytes = 0;
   for (; count < calls.size(); ++count) {
@@ -16,7 +16,7 @@ std::size_t packed_count(std::span<const CollectiveCall> calls, std::size_t piec
   return count;
 }
 
-// False: a member lacks an operand, or the group has ended; all members know it.
+// False: a member lacks an operand, or the group has ended; all members learn it.
 bool perform_as_one(Collective& member, std::span<const CollectiveCall> calls, std::vector<std::byte>& memory) {
   std::size_t bytes = 0;
   Failure failed;

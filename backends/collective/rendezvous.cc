@@ -24,10 +24,10 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kHalf = kTicketBytes / 2;
-constexpr std::size_t kMaxCallers = 32;      // that have not said their half yet
-constexpr milliseconds kCallersTime{2'000};  // for them to say it
+constexpr std::size_t kMaxUnidentified = 32;     // connections whose greeting has not arrived
+constexpr milliseconds kGreetingTimeout{2'000};  // for a greeting to arrive
 
-// What a caller says.
+// The first bytes that the connecting member sends.
 struct Greeting {
   std::array<char, 8> magic{'B', 'U', 'R', 'N', 'G', 'R', 'P', '1'};
   std::array<char, kHalf> half{};
@@ -38,7 +38,7 @@ using Answer = std::array<char, kHalf>;
 
 std::string error_text() { return std::system_category().message(errno); }
 
-// Takes as long for any two of that size.
+// Compares in constant time.
 bool is_same(const std::array<char, kHalf>& a, const std::array<char, kHalf>& b) {
   unsigned differs = 0;
   for (std::size_t i = 0; i < kHalf; ++i)
@@ -52,8 +52,8 @@ void prepare_socket(int fd) {
   (void)::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
-// A member that this one calls.
-struct Call {
+// A connection that this member opens to another one.
+struct OutgoingConnection {
   UniqueFd socket;
   std::string address;
   bool is_connected = false;
@@ -62,8 +62,8 @@ struct Call {
   bool is_done = false;
 };
 
-// What has connected here.
-struct Caller {
+// An accepted connection that has not sent its greeting yet.
+struct IncomingConnection {
   UniqueFd socket;
   Clock::time_point until;
   Greeting greeting;
@@ -79,30 +79,30 @@ class SocketRendezvous final : public Rendezvous {
         address_(address),
         text_(to_string(address)),
         rank_(rank),
-        calls_(static_cast<std::size_t>(size)),
+        outgoing_(static_cast<std::size_t>(size)),
         peers_(static_cast<std::size_t>(size)) {
-    std::copy_n(ticket.begin(), kHalf, said_.begin());
-    std::copy_n(ticket.begin() + kHalf, kHalf, answered_.begin());
+    std::copy_n(ticket.begin(), kHalf, greeting_half_.begin());
+    std::copy_n(ticket.begin() + kHalf, kHalf, answer_half_.begin());
   }
 
   const std::string& address() const override { return text_; }
 
   Result<std::unique_ptr<Links>> meet(std::span<const std::string> addresses, milliseconds deadline) override {
-    if (addresses.size() != calls_.size())
-      return invalid_argument(fmt::format("{} addresses for {} members", addresses.size(), calls_.size()));
+    if (addresses.size() != outgoing_.size())
+      return invalid_argument(fmt::format("{} addresses for {} members", addresses.size(), outgoing_.size()));
     const auto until = Clock::now() + deadline;
-    for (std::size_t m = 0; m < calls_.size(); ++m) {
-      if (m != me()) BURN_RETURN_IF_ERROR(begin_call(m, addresses[m]));
+    for (std::size_t m = 0; m < outgoing_.size(); ++m) {
+      if (m != me()) BURN_RETURN_IF_ERROR(start_connecting(m, addresses[m]));
     }
     while (!is_complete()) {
       BURN_RETURN_IF_ERROR(why_stopped());
       const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
       if (left.count() <= 0) return missing();
-      BURN_RETURN_IF_ERROR(wait_and_go_on(std::min(left, milliseconds{200})));
+      BURN_RETURN_IF_ERROR(wait_for_progress(std::min(left, milliseconds{200})));
     }
-    for (std::size_t m = 0; m < calls_.size(); ++m) peers_[m].to = std::move(calls_[m].socket);
+    for (std::size_t m = 0; m < outgoing_.size(); ++m) peers_[m].to = std::move(outgoing_[m].socket);
     listener_ = {};
-    callers_.clear();
+    incoming_.clear();
     return make_socket_links(rank_, std::move(peers_));
   }
 
@@ -123,16 +123,16 @@ class SocketRendezvous final : public Rendezvous {
   }
 
   bool is_complete() const {
-    for (std::size_t m = 0; m < calls_.size(); ++m) {
-      if (m != me() && (!calls_[m].is_done || !peers_[m].from)) return false;
+    for (std::size_t m = 0; m < outgoing_.size(); ++m) {
+      if (m != me() && (!outgoing_[m].is_done || !peers_[m].from)) return false;
     }
     return true;
   }
 
   Status missing() const {
     std::string names;
-    for (std::size_t m = 0; m < calls_.size(); ++m) {
-      if (m != me() && (!calls_[m].is_done || !peers_[m].from))
+    for (std::size_t m = 0; m < outgoing_.size(); ++m) {
+      if (m != me() && (!outgoing_[m].is_done || !peers_[m].from))
         names += fmt::format("{}{}", names.empty() ? "" : ", ", m);
     }
     return {StatusCode::deadline_exceeded,
@@ -140,93 +140,97 @@ class SocketRendezvous final : public Rendezvous {
   }
 
   Status unreachable(std::size_t member, const std::string& why) const {
-    return unavailable(fmt::format("member {} at {}: {}", member, calls_[member].address, why));
+    return unavailable(fmt::format("member {} at {}: {}", member, outgoing_[member].address, why));
   }
 
-  // --- members that are called ---------------------------------------------------------------------------------------
+  // --- outgoing connections ------------------------------------------------------------------------------------------
 
-  Status begin_call(std::size_t member, const std::string& text) {
-    auto& call = calls_[member];
-    call.address = text.substr(0, 64);
+  Status start_connecting(std::size_t member, const std::string& text) {
+    auto& connection = outgoing_[member];
+    connection.address = text.substr(0, 64);
     BURN_TRY(const auto address, parse_address(text));
     if (address_.is_loopback() && !address.is_loopback())
       return invalid_argument(
-          fmt::format("member {} at {}: a member on loopback calls no other machine", member, call.address));
-    call.socket = UniqueFd{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-    if (!call.socket) return unreachable(member, error_text());
-    prepare_socket(call.socket.get());
-    if (::connect(call.socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS)
+          fmt::format("member {} at {}: a member on loopback calls no other machine", member, connection.address));
+    connection.socket = UniqueFd{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    if (!connection.socket) return unreachable(member, error_text());
+    prepare_socket(connection.socket.get());
+    if (::connect(connection.socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS)
       return unreachable(member, error_text());
     return {};
   }
 
-  Status go_on_with_call(std::size_t member) {
-    auto& call = calls_[member];
-    if (!call.is_connected) {
+  Status continue_outgoing(std::size_t member) {
+    auto& connection = outgoing_[member];
+    if (!connection.is_connected) {
       int error = 0;
       socklen_t size = sizeof error;
-      (void)::getsockopt(call.socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+      (void)::getsockopt(connection.socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
       errno = error;
       if (error != 0) return unreachable(member, error_text());
       const Greeting greeting{
-          .half = said_, .from = static_cast<std::uint32_t>(rank_), .to = static_cast<std::uint32_t>(member)};
-      // A new connection takes so few bytes at once.
-      if (::send(call.socket.get(), &greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting)
+          .half = greeting_half_, .from = static_cast<std::uint32_t>(rank_), .to = static_cast<std::uint32_t>(member)};
+      // A new connection's send buffer has room for so few bytes.
+      if (::send(connection.socket.get(), &greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting)
         return unreachable(member, error_text());
-      call.is_connected = true;
+      connection.is_connected = true;
       return {};
     }
-    const auto got = ::recv(call.socket.get(), call.answer.data() + call.received, kHalf - call.received, 0);
+    const auto got =
+        ::recv(connection.socket.get(), connection.answer.data() + connection.received, kHalf - connection.received, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
     if (got <= 0) return unreachable(member, "it does not know the group's ticket, or has gone");
-    call.received += static_cast<std::size_t>(got);
-    if (call.received < kHalf) return {};
-    if (!is_same(call.answer, answered_)) return unreachable(member, "it does not know the group's ticket");
-    call.is_done = true;
+    connection.received += static_cast<std::size_t>(got);
+    if (connection.received < kHalf) return {};
+    if (!is_same(connection.answer, answer_half_)) return unreachable(member, "it does not know the group's ticket");
+    connection.is_done = true;
     return {};
   }
 
-  // --- what calls ----------------------------------------------------------------------------------------------------
+  // --- incoming connections ------------------------------------------------------------------------------------------
 
   void accept() {
     while (true) {
       UniqueFd socket{::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
       if (!socket) return;
       prepare_socket(socket.get());
-      if (callers_.size() == kMaxCallers) callers_.erase(callers_.begin());  // silent for the longest
-      callers_.push_back({std::move(socket), Clock::now() + kCallersTime, {}, 0});
+      if (incoming_.size() == kMaxUnidentified) incoming_.erase(incoming_.begin());  // the oldest one
+      incoming_.push_back({std::move(socket), Clock::now() + kGreetingTimeout, {}, 0});
     }
   }
 
-  // Whether the caller is done with: it has become a member's connection, or is dropped.
-  bool go_on_with_caller(Caller& caller) {
-    auto* const bytes = reinterpret_cast<char*>(&caller.greeting);
-    const auto got = ::recv(caller.socket.get(), bytes + caller.received, sizeof caller.greeting - caller.received, 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Clock::now() > caller.until;
+  // Returns whether the connection leaves the list: it has become a member's connection, or is dropped.
+  bool continue_incoming(IncomingConnection& connection) {
+    auto* const bytes = reinterpret_cast<char*>(&connection.greeting);
+    const auto got = ::recv(connection.socket.get(), bytes + connection.received,
+                            sizeof connection.greeting - connection.received, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Clock::now() > connection.until;
     if (got <= 0) return true;
-    caller.received += static_cast<std::size_t>(got);
-    if (caller.received < sizeof caller.greeting) return false;
-    const auto& said = caller.greeting;
-    if (said.magic != Greeting{}.magic || !is_same(said.half, said_)) return true;
+    connection.received += static_cast<std::size_t>(got);
+    if (connection.received < sizeof connection.greeting) return false;
+    const auto& said = connection.greeting;
+    if (said.magic != Greeting{}.magic || !is_same(said.half, greeting_half_)) return true;
     if (said.to != me() || said.from >= peers_.size() || said.from == me() || peers_[said.from].from) return true;
-    if (::send(caller.socket.get(), answered_.data(), kHalf, MSG_NOSIGNAL) != static_cast<ssize_t>(kHalf)) return true;
-    peers_[said.from].from = std::move(caller.socket);
+    if (::send(connection.socket.get(), answer_half_.data(), kHalf, MSG_NOSIGNAL) != static_cast<ssize_t>(kHalf))
+      return true;
+    peers_[said.from].from = std::move(connection.socket);
     return true;
   }
 
-  Status wait_and_go_on(milliseconds most) {
+  Status wait_for_progress(milliseconds most) {
     std::vector<pollfd> files{{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-    for (const auto& call : calls_) {
-      const bool is_open = call.socket && !call.is_done;
-      files.push_back({is_open ? call.socket.get() : -1, static_cast<short>(call.is_connected ? POLLIN : POLLOUT), 0});
+    for (const auto& connection : outgoing_) {
+      const bool is_open = connection.socket && !connection.is_done;
+      files.push_back(
+          {is_open ? connection.socket.get() : -1, static_cast<short>(connection.is_connected ? POLLIN : POLLOUT), 0});
     }
-    for (const auto& caller : callers_) files.push_back({caller.socket.get(), POLLIN, 0});
+    for (const auto& connection : incoming_) files.push_back({connection.socket.get(), POLLIN, 0});
     (void)::poll(files.data(), files.size(), static_cast<int>(most.count()));
-    for (std::size_t m = 0; m < calls_.size(); ++m) {
-      if (files[m + 2].revents != 0) BURN_RETURN_IF_ERROR(go_on_with_call(m));
+    for (std::size_t m = 0; m < outgoing_.size(); ++m) {
+      if (files[m + 2].revents != 0) BURN_RETURN_IF_ERROR(continue_outgoing(m));
     }
-    for (auto caller = callers_.begin(); caller != callers_.end();)
-      caller = go_on_with_caller(*caller) ? callers_.erase(caller) : std::next(caller);
+    for (auto connection = incoming_.begin(); connection != incoming_.end();)
+      connection = continue_incoming(*connection) ? incoming_.erase(connection) : std::next(connection);
     if (files[1].revents != 0) accept();
     return {};
   }
@@ -236,10 +240,11 @@ class SocketRendezvous final : public Rendezvous {
   const InternetAddress address_;
   const std::string text_;
   const int rank_;
-  std::array<char, kHalf> said_{}, answered_{};  // the halves of the ticket: by callers, and to them
-  std::vector<Call> calls_;                      // by rank
+  // The halves of the ticket: sent by the connecting side, and by the accepting one.
+  std::array<char, kHalf> greeting_half_{}, answer_half_{};
+  std::vector<OutgoingConnection> outgoing_;  // by rank
   std::vector<PeerSockets> peers_;
-  std::vector<Caller> callers_;  // in the order they came
+  std::vector<IncomingConnection> incoming_;  // in the order in which they were accepted
 
   mutable std::mutex mutex_;
   Status stopped_;

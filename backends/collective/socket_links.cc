@@ -18,9 +18,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What a member says back on a connection when it ends the group: a code, the size of a text, and the text.
+// What a member sends back on a connection when it ends the group: a code, the size of a text, and the text.
 constexpr std::size_t kHead = 8, kMaxText = 1024;
-// How long what a peer says is waited for once its numbers have ended: it is sent before they end.
+// How long a peer's reason is waited for once its connection has ended: the peer sends it before it ends the
+// connection.
 constexpr milliseconds kLastWords{200};
 
 std::string encode(const Status& why) {
@@ -50,14 +51,14 @@ class SocketLinks final : public Links {
   Result<std::size_t> receive(int peer, std::span<const iovec> places) override {
     return transfer(peer, places, [&](msghdr& message) {
       const auto got = ::recvmsg(at(peer).from.get(), &message, MSG_DONTWAIT);
-      if (got == 0) errno = ECONNRESET;  // it has closed
+      if (got == 0) errno = ECONNRESET;  // the peer has closed the connection
       return got == 0 ? -1 : got;
     });
   }
 
   Status wait(std::span<const Wanted> wanted, milliseconds most) override {
     std::vector<pollfd> files{{wake_.get(), POLLIN, 0}};
-    std::vector<int> answering;  // the peer, of the files from the first on
+    std::vector<int> answering;  // the peers of `files`, from index 1 on
     for (int peer = 0; peer < size(); ++peer) {
       if (peer == rank_) continue;
       const auto p = static_cast<std::size_t>(peer);
@@ -102,7 +103,8 @@ class SocketLinks final : public Links {
     return health();
   }
 
-  // Takes what a peer says back. Its reason, once that is whole; ok: it has not said one. From the thread of the calls.
+  // Reads the reason that a peer sends back. Returns it once it is complete; ok if it is not. From the thread of send()
+  // and receive().
   Status hear(int peer) {
     const auto p = static_cast<std::size_t>(peer);
     auto& said = said_[p];
@@ -123,7 +125,7 @@ class SocketLinks final : public Links {
             said.substr(kHead, std::min<std::size_t>(head[1], kMaxText))};
   }
 
-  // Why a peer takes or gives nothing any more.
+  // Why a peer no longer sends or receives.
   Status last_words(int peer) {
     const auto until = std::chrono::steady_clock::now() + kLastWords;
     while (true) {
@@ -135,7 +137,7 @@ class SocketLinks final : public Links {
     }
   }
 
-  // `told`: what the others are told; ok: nothing. The files stay open as long as a call may use them.
+  // `told`: what the others are told; ok: nothing. The sockets stay open, as a call may be using them.
   void end(const Status& why, const Status& told) {
     const std::lock_guard lock{mutex_};
     if (ended_.load(std::memory_order_relaxed)) return;
@@ -155,7 +157,7 @@ class SocketLinks final : public Links {
   const int rank_;
   const std::vector<PeerSockets> peers_;
   const UniqueFd wake_;
-  // Of the thread of the calls: what each peer has said back, and whether it will say no more.
+  // Used by the thread of send() and receive(): what each peer has sent back, and whether it will send no more.
   std::vector<std::string> said_;
   std::vector<bool> silent_;
 

@@ -1,7 +1,7 @@
 // Links over TCP sockets: one connection for each direction between two members.
 //
-// A member sends its numbers on the connections that it opened, and receives on those that were opened to it. Nothing
-// of a group flows back on a connection, except why the receiver ends the group, which so overtakes the numbers.
+// A member sends on the connections that it opened, and receives on those that were opened to it. Nothing is sent back
+// on a connection except the reason for which the receiver ends the group, which thus overtakes the numbers.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace burn::backends {
 
-// To and from one other member: connected, and not blocking.
+// To and from one other member: connected and non-blocking.
 struct PeerSockets {
   UniqueFd to, from;
 };
 
-// `peers`: by rank; nothing at this member's own. Errors: RESOURCE_EXHAUSTED, the process has no file left.
+// `peers`: by rank; empty for this member. Errors: RESOURCE_EXHAUSTED if the process has no file descriptor left.
 Result<std::unique_ptr<Links>> make_socket_links(int rank, std::vector<PeerSockets> peers);
 
 }  // namespace burn::backends

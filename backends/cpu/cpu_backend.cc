@@ -22,7 +22,7 @@ class CpuBackend final : public Backend, public KnowsFreeMemory {
   MemoryStats memory() const override { return pool_->stats(); }
   std::optional<std::uint64_t> free_memory() const override { return burn::free_memory(); }
 
-  // Every op on every type that the shape rules let through.
+  // All ops on all types that the shape rules accept.
   Status supports(const ir::Op&, std::span<const ir::TensorType* const>) const override { return {}; }
 
   Result<HostBlockPtr> host_block(std::size_t bytes) override {
@@ -45,12 +45,12 @@ class CpuBackend final : public Backend, public KnowsFreeMemory {
   }
 
   Status take_host(std::uint64_t bytes) override {
-    BURN_RETURN_IF_ERROR(pool_->take_beside(bytes));
+    BURN_RETURN_IF_ERROR(pool_->charge_external(bytes));
     host_bytes_.fetch_add(bytes, std::memory_order_relaxed);
     return {};
   }
   void give_host(std::uint64_t bytes) override {
-    pool_->give_beside(bytes);
+    pool_->release_external(bytes);
     Backend::give_host(bytes);
   }
 

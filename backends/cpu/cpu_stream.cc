@@ -39,7 +39,8 @@ Result<RunResult> CpuStream::run(const std::shared_ptr<Executable>& executable, 
   const auto program = args.program;
   const auto known = args.failures;
   interrupt_.begin_run(args.time_limit);
-  auto result = static_cast<CpuExecutable&>(*executable).run(std::move(args), interrupt_, {executable, left_behind_});
+  auto result =
+      static_cast<CpuExecutable&>(*executable).run(std::move(args), interrupt_, {executable, abandoned_work_});
   if (result.ok()) name_failures(*result, known, program);
   return result;
 }

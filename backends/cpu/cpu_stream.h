@@ -1,4 +1,4 @@
-// A stream of the CPU: every call is done when it returns, its callbacks come from within it.
+// A stream of the CPU: every call is done when it returns, and callbacks are called from within it.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace burn::backends::cpu {
 
-// Staging memory that is a buffer already.
+// A staging block that already is a buffer.
 class CpuBlock final : public HostBlock {
  public:
   explicit CpuBlock(CpuBufferPtr buffer) : buffer_(std::move(buffer)) {}
@@ -25,8 +25,8 @@ class CpuStream final : public Stream {
   explicit CpuStream(std::shared_ptr<Pool> pool) : pool_(std::move(pool)) {}
 
   Result<BufferPtr> upload(SharedBytes bytes) override;
-  Result<BufferPtr> upload(HostBlockPtr block) override;                        // the block's own buffer
-  void download(BufferPtr buffer, std::size_t size, Downloaded done) override;  // a view
+  Result<BufferPtr> upload(HostBlockPtr block) override;                        // returns the block's own buffer
+  void download(BufferPtr buffer, std::size_t size, Downloaded done) override;  // passes on a view
   Result<BufferPtr> clone(const BufferPtr& buffer) override;
   Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) override;
   void synchronize(Done done) override { done({}); }
@@ -36,7 +36,7 @@ class CpuStream final : public Stream {
   Result<BufferPtr> copy_of(std::span<const std::byte> bytes);
 
   const std::shared_ptr<Pool> pool_;
-  const std::shared_ptr<AbandonedWork> left_behind_ = std::make_shared<AbandonedWork>();
+  const std::shared_ptr<AbandonedWork> abandoned_work_ = std::make_shared<AbandonedWork>();
   Interrupt interrupt_;
 };
 

@@ -25,18 +25,18 @@ bool traces_plans() { return setting(Setting::trace).find("plan") != std::string
 
 compile::PlanOptions plan_options() {
   auto options = compile::PlanOptions::from_environment();
-  // Sums over rows cost little where a tile has several of them; one that is one row would add to its totals, which are
-  // wider, element by element, and that is slower than a pass of its own over what the second cache still holds.
+  // Sums over rows are cheap if a tile has several rows. With a single row per tile each element would be added to a
+  // total, which is wider; that is slower than a separate pass over data that the second-level cache still holds.
   options.limits.min_summed_rows = 8;
   options.buckets = !is_off(Setting::overlap);
   options.limits.max_summed_columns = 2048;
   options.limits.sums_beside_rows = false;
   options.limits.sums_all = true;
-  options.limits.max_row_size = 1 << 16;  // longer than the first cache, not than the second: docs/tried.md
+  options.limits.max_row_size = 1 << 16;  // more than the first-level cache holds, less than the second: docs/tried.md
   return options;
 }
 
-// No exception crosses the backend: what the standard library throws for want of memory becomes a status here.
+// No exception leaves the backend: what the standard library throws when memory is short becomes a status here.
 template <typename Body>
 auto without_exceptions(const Body& body) -> decltype(body()) {
   try {
@@ -70,7 +70,7 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const
       made->stages_.push_back(std::move(stage));
     }
     made->find_collective_ends();
-    made->find_neighbours();
+    made->join_adjacent_stages();
     made->find_guarded();
     made->planned_bytes_ = planned_bytes(made->program_, made->plan_, made->stages_);
     if (traces_plans()) fmt::print(stderr, "{}", to_string(made->plan_, made->program_));
@@ -85,14 +85,14 @@ void CpuExecutable::find_collective_ends() {
   }
 }
 
-// Fused steps that follow each other and read nothing of each other run in one pass.
-void CpuExecutable::find_neighbours() {
+// Lets consecutive fused steps that do not read each other's results run in one pass.
+void CpuExecutable::join_adjacent_stages() {
   constexpr std::size_t kMax = 64;
   std::vector<std::size_t> step_of(program_.values.size());
   for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
     for (const auto ref : plan_.steps[s].results) step_of[static_cast<std::size_t>(ref.index())] = s;
   }
-  for (std::size_t first = 0; first < stages_.size(); first += stages_[first].together) {
+  for (std::size_t first = 0; first < stages_.size(); first += stages_[first].stages_in_pass) {
     if (!stages_[first].fused) continue;
     const auto is_free = [&](const compile::PlanStep& step) {
       return std::ranges::all_of(step.reads, [&](ir::Ref ref) {
@@ -101,11 +101,12 @@ void CpuExecutable::find_neighbours() {
     };
     auto end = first + 1;
     while (end < stages_.size() && end - first < kMax && stages_[end].fused && is_free(plan_.steps[end])) ++end;
-    stages_[first].together = end - first;
+    stages_[first].stages_in_pass = end - first;
   }
 }
 
-// Which stages a Commit guards, and how many bytes of what they make are new: the rest is written over what was there.
+// Finds the stages that a Commit guards, and how many bytes of their results are new memory: the rest overwrites the
+// old values.
 void CpuExecutable::find_guarded() {
   if (std::ranges::none_of(program_.nodes, compile::is_commit)) return;
   std::vector<std::size_t> stage_of(program_.nodes.size());
@@ -130,7 +131,7 @@ void CpuExecutable::find_guarded() {
     if (!takes_its_place) stages_[c].guarded_bytes += program_.type_of(node).num_bytes();
     first[c] = std::min(first[c], s);
     last[c] = s;
-    stages_[s].guards = true;
+    stages_[s].is_guarded = true;
   };
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const auto& step = plan_.steps[s];
@@ -140,7 +141,7 @@ void CpuExecutable::find_guarded() {
     }
     for (const auto& member : plan_.groups[static_cast<std::size_t>(step.group)].members) note(s, member.node);
   }
-  std::vector<std::int32_t> begin(stages_.size() + 1);  // how many Commits' stages begin there, less those that end
+  std::vector<std::int32_t> begin(stages_.size() + 1);  // Commits whose stages begin here, less those that ended
   for (std::size_t c = 0; c < stages_.size(); ++c) {
     if (first[c] == stages_.size()) continue;
     ++begin[first[c]];
@@ -150,7 +151,8 @@ void CpuExecutable::find_guarded() {
   for (std::size_t s = 0; s < stages_.size(); ++s) stages_[s].is_protected = (inside += begin[s]) > 0;
 }
 
-Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt, const RunLife& life) const {
+Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt,
+                                     const DetachedWorkContext& detached_context) const {
   const InterruptScope scope(&interrupt);
   return without_exceptions([&]() -> Result<RunResult> {
     BURN_RETURN_IF_ERROR(check_args(program_, args, "cpu", [](const Buffer& buffer) {
@@ -161,11 +163,11 @@ Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt, c
     const auto meter = meter_for(args);
     std::optional<MeterScope> metered;
     if (meter) metered.emplace(meter);
-    Execution execution(program_, plan_, places_, stages_, *pool_, args, life);
+    Execution execution(program_, plan_, places_, stages_, *pool_, args, detached_context);
     try {
       throw_if_interrupted();
       auto result = execution.run();
-      if (meter) learn(*meter, result);
+      if (meter) record_measurement(*meter, result);
       return result;
     } catch (const Interrupted&) {
       return execution.end_early(interrupt.why());
@@ -177,7 +179,8 @@ Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt, c
   });
 }
 
-// Null where a run has been measured, or this one will lack a part. Donated inputs are the run's to give back.
+// Null if a run has been measured already, or if an input of this one failed. The meter also counts donated inputs that
+// the run frees.
 std::shared_ptr<RunMeter> CpuExecutable::meter_for(RunArgs& args) const {
   const bool is_whole = std::ranges::none_of(args.failures, [](const Failure& failure) { return failure != nullptr; });
   if (measured_bytes_.load(std::memory_order_relaxed) != kNotMeasured || !is_whole) return nullptr;
@@ -188,7 +191,7 @@ std::shared_ptr<RunMeter> CpuExecutable::meter_for(RunArgs& args) const {
   return meter;
 }
 
-void CpuExecutable::learn(const RunMeter& meter, const RunResult& result) const {
+void CpuExecutable::record_measurement(const RunMeter& meter, const RunResult& result) const {
   if (!result.failures.empty() || result.refused) return;  // some steps were left out
   auto unknown = kNotMeasured;
   (void)measured_bytes_.compare_exchange_strong(unknown, meter.peak(), std::memory_order_relaxed);
@@ -201,7 +204,7 @@ RunBytes CpuExecutable::run_bytes() const {
 
 std::size_t CpuExecutable::memory_bytes() const {
   auto bytes = sizeof *this + compile::memory_bytes(plan_) + places_.memory_bytes();
-  if (prepared_ != given_) bytes += ir::memory_bytes(program_);  // the given one is counted where it is kept
+  if (prepared_ != given_) bytes += ir::memory_bytes(program_);  // the given one is counted by its owner
   for (const auto& stage : stages_) bytes += stage.memory_bytes();
   return bytes;
 }

@@ -1,4 +1,4 @@
-// A program made ready for the CPU: one kernel per step of its plan, run one after the other.
+// A program compiled for the CPU: one kernel per step of its plan, run one after the other.
 #pragma once
 
 #include <atomic>
@@ -19,24 +19,24 @@ class CpuExecutable final : public Executable {
   static Result<std::unique_ptr<CpuExecutable>> make(std::shared_ptr<const ir::Program> program,
                                                      std::shared_ptr<Pool> pool);
 
-  // As Stream::run(), which is done when it returns. Errors besides: why it was interrupted.
-  Result<RunResult> run(RunArgs args, const Interrupt& interrupt, const RunLife& life) const;
+  // As Stream::run(), but the results are computed when it returns. Errors besides: why it was interrupted.
+  Result<RunResult> run(RunArgs args, const Interrupt& interrupt, const DetachedWorkContext& detached_context) const;
   std::size_t memory_bytes() const override;
-  // Before the first run that ends well: planned_bytes(). Afterwards what that run took, work space of kernels
-  // included: all runs take the same, as all shapes are known.
+  // Before the first successful run: planned_bytes(). Afterwards what that run used, including work space of kernels:
+  // all runs use the same, as all shapes are known.
   RunBytes run_bytes() const override;
 
  private:
   CpuExecutable(std::shared_ptr<const ir::Program> program, std::shared_ptr<Pool> pool);
 
   void find_collective_ends();
-  void find_neighbours();
+  void join_adjacent_stages();
   void find_guarded();
   std::shared_ptr<RunMeter> meter_for(RunArgs& args) const;
-  void learn(const RunMeter& meter, const RunResult& result) const;
+  void record_measurement(const RunMeter& meter, const RunResult& result) const;
 
   const compile::PlanOptions options_;
-  const std::shared_ptr<const ir::Program> given_, prepared_;  // the same, where there was nothing to simplify
+  const std::shared_ptr<const ir::Program> given_, prepared_;  // the same if there was nothing to simplify
   const ir::Program& program_ = *prepared_;
   const std::shared_ptr<Pool> pool_;
   const compile::Plan plan_;

@@ -12,7 +12,7 @@
 namespace burn::backends::cpu {
 namespace {
 
-// What a program gives back: row-major from the start of a buffer, which is not much larger than it.
+// An output of a program: row-major from the start of a buffer that is not much larger than the value.
 Result<BufferPtr> as_output(Run& run, const Array& x) {
   if (x.starts_its_buffer() && x.is_contiguous() && x.buffer()->size() / 2 <= x.num_bytes())
     return BufferPtr(x.buffer());
@@ -31,13 +31,14 @@ ValuePlaces::ValuePlaces(const ir::Program& program, const compile::Plan& plan) 
 }
 
 Execution::Execution(const ir::Program& program, const compile::Plan& plan, const ValuePlaces& places,
-                     std::span<const Stage> stages, Pool& pool, RunArgs& args, const RunLife& life)
+                     std::span<const Stage> stages, Pool& pool, RunArgs& args,
+                     const DetachedWorkContext& detached_context)
     : program_(program),
       plan_(plan),
       places_(places),
       stages_(stages),
       run_{pool, args.scalars, args.seed, args.random_offset, args.groups},
-      life_(life),
+      detached_context_(detached_context),
       inputs_(program.inputs.size()),
       values_(places.count()),
       last_interrupt_(InterruptScope::current()) {
@@ -74,9 +75,9 @@ void Execution::fail(ir::Ref ref, Failure why) {
 
 RunResult Execution::run() {
   bool was_protected = false;
-  for (std::size_t position = 0; position < stages_.size(); position += stages_[position].together) {
-    finish_collectives_before(position + stages_[position].together);
-    const auto together = stages_.subspan(position, stages_[position].together);
+  for (std::size_t position = 0; position < stages_.size(); position += stages_[position].stages_in_pass) {
+    finish_collectives_before(position + stages_[position].stages_in_pass);
+    const auto together = stages_.subspan(position, stages_[position].stages_in_pass);
     const bool is_protected = std::ranges::any_of(together, &Stage::is_protected);
     if (is_protected) {
       if (!was_protected) last_interrupt_.begin_run();
@@ -96,7 +97,7 @@ void Execution::run_stages(std::size_t position) {
   if (!stages_[position].collectives.empty()) {
     run_collectives(position);
   } else if (stages_[position].fused) {
-    run_groups(position, stages_[position].together);
+    run_groups(position, stages_[position].stages_in_pass);
   } else if (stages_[position].is_commit) {
     run_commit(position);
   } else {
@@ -104,7 +105,7 @@ void Execution::run_stages(std::size_t position) {
   }
 }
 
-// From here on, a value at its last use is the kernel's alone.
+// Afterwards the kernel is the only owner of values at their last use.
 std::vector<Array> Execution::take_operands(std::size_t position) {
   const auto& step = plan_.steps[position];
   std::vector<Array> operands;
@@ -122,8 +123,8 @@ void Execution::run_single(std::size_t position) {
   const auto operand = [&](ir::Ref ref) {
     return operands[static_cast<std::size_t>(std::ranges::find(step.reads, ref) - step.reads.begin())];
   };
-  if (stages_[position].guards) reserved_ = {};
-  if (auto instead = stand_in(node(step.node), operand)) {
+  if (stages_[position].is_guarded) reserved_ = {};
+  if (auto instead = substitute_for(node(step.node), operand)) {
     if (instead->failure) return fail(step.results[0], std::move(instead->failure));
     return keep(step.results[0], std::move(instead->value));
   }
@@ -133,7 +134,7 @@ void Execution::run_single(std::size_t position) {
     std::array<Array, ir::kMaxResults> results;
     const std::span made(results.data(), step.results.size());
     const auto done =
-        stage.may_take_long ? run_long(stage, std::move(operands), made) : stage.kernel(run_, operands, made);
+        stage.may_take_long ? run_detachable(stage, std::move(operands), made) : stage.kernel(run_, operands, made);
     if (done.ok()) {
       for (std::size_t i = 0; i < step.results.size(); ++i) keep(step.results[i], std::move(results[i]));
       return;
@@ -143,24 +144,24 @@ void Execution::run_single(std::size_t position) {
   for (const auto ref : step.results) fail(ref, failure);
 }
 
-// A kernel that the run may have to leave behind: it has all that it uses for itself.
-Status Execution::run_long(const Stage& stage, std::vector<Array> operands, std::span<Array> results) {
+// Runs a kernel that the run may have to abandon: the call owns all that it uses.
+Status Execution::run_detachable(const Stage& stage, std::vector<Array> operands, std::span<Array> results) {
   struct Call {
-    RunLife life;
+    DetachedWorkContext detached_context;
     std::vector<std::uint64_t> scalars;
     Run run;
     const Kernel& kernel;  // of the executable
     std::vector<Array> operands;
     std::vector<Array> results;
   };
-  const std::shared_ptr<Call> call(new Call{.life = life_,
+  const std::shared_ptr<Call> call(new Call{.detached_context = detached_context_,
                                             .scalars = {run_.scalars.begin(), run_.scalars.end()},
                                             .run = run_,
                                             .kernel = stage.kernel,
                                             .operands = std::move(operands),
                                             .results = std::vector<Array>(results.size())});
   call->run.scalars = call->scalars;
-  auto done = run_detached(life_.left_behind, [call] {
+  auto done = run_detached(detached_context_.abandoned_work, [call] {
     const LibraryThreads alone(1);
     return call->kernel(call->run, call->operands, call->results);
   });

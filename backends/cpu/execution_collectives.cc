@@ -25,7 +25,7 @@ void Execution::run_collectives(std::size_t position) {
   auto* const thread = work->member().thread();
   if (thread && stage.collectives_end > position + 1) {
     auto& one = pending_collectives_.emplace_back(
-        PendingCollective{position, work});  // before it begins: it is waited for then
+        PendingCollective{position, work});  // before it begins, so that it is always waited for
     try {
       one.number = thread->begin([work, interrupt = InterruptScope::current()] {
         const InterruptScope scope(interrupt);
@@ -36,7 +36,7 @@ void Execution::run_collectives(std::size_t position) {
       pending_collectives_.pop_back();
     }
   }
-  if (thread) thread->wait();  // what was begun before comes before
+  if (thread) thread->wait();  // collectives that were begun before must be done first
   work->perform();
   finish_collectives(position, *work);
 }
@@ -55,7 +55,7 @@ void Execution::finish_collectives(std::size_t position, CollectiveWork& work) {
 
 void Execution::finish_collectives_before(std::size_t position) {
   const auto is_due = [&](const PendingCollective& one) { return stages_[one.position].collectives_end < position; };
-  while (std::ranges::any_of(pending_collectives_, is_due)) {  // in their order: the ones before are done first anyway
+  while (std::ranges::any_of(pending_collectives_, is_due)) {  // in order: earlier ones are done first anyway
     const auto first = std::move(pending_collectives_.front());
     pending_collectives_.pop_front();
     first.work->member().thread()->wait(first.number);

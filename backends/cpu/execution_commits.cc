@@ -1,4 +1,4 @@
-// What a run does at Commits, and for what they guard.
+// What a run does at Commits, and for the values that they guard.
 #include <algorithm>
 
 #include "backends/cpu/execution.h"
@@ -12,7 +12,7 @@ void Execution::run_commit(std::size_t position) {
   const auto& stage = stages_[position];
   auto why = failure_before(step.node);
   if (!why && stage.guarded_bytes > 0) {
-    auto reserved = run_.pool.hold_beside(stage.guarded_bytes);
+    auto reserved = run_.pool.reserve_external(stage.guarded_bytes);
     if (reserved.ok())
       reserved_ = *std::move(reserved);
     else
@@ -25,7 +25,7 @@ void Execution::run_commit(std::size_t position) {
   if (!why_refused_) why_refused_ = std::move(why);
 }
 
-// What has failed so far is known; nodes that are still to come fail with their operands.
+// Failures of nodes that ran are known; nodes that have not run yet fail with their operands.
 Failure Execution::failure_before(std::int32_t commit) const {
   if (failures_.empty()) return nullptr;
   std::vector<Failure> failed(failures_);
@@ -59,15 +59,15 @@ bool Execution::is_refused_among(std::span<const ir::Ref> refs) const {
   return !refused_.empty() && std::ranges::any_of(refs, [&](ir::Ref ref) { return is_refused(ref); });
 }
 
-std::optional<Execution::Substitute> Execution::stand_in(const ir::Node& node,
-                                                         const std::function<Array(ir::Ref)>& operand) {
+std::optional<Execution::Substitute> Execution::substitute_for(const ir::Node& node,
+                                                               const std::function<Array(ir::Ref)>& operand) {
   if (refused_.empty() && failures_.empty()) return std::nullopt;
   const auto refs = program_.operands_of(node);
   const auto& shape = program_.type_of(node).shape;
   const auto shaped = [&](const Array& x) { return x.shape() == shape ? x : x.expanded(shape); };
   if (compile::is_select(node)) {
     if (!is_refused(refs[0])) {
-      // Memory ran out behind the Commit.
+      // Memory ran out after the Commit.
       auto why = failure_among(refs.first(2));
       if (!why || compile::guard_of(program_, node, compile::find_commits(program_)) < 0) return std::nullopt;
       if (!why_refused_) why_refused_ = std::move(why);

@@ -1,4 +1,4 @@
-// What a run does for groups: several of them in one pass over their elements, or a group member by member.
+// Runs groups: several of them in one pass over their elements, or a group member by member.
 #include <algorithm>
 #include <unordered_map>
 
@@ -16,7 +16,7 @@ void Execution::run_groups(std::size_t first, std::size_t count) {
   positions.reserve(count);
   for (auto p = first; p < first + count; ++p) {
     const auto& step = plan_.steps[p];
-    if (stages_[p].guards) reserved_ = {};
+    if (stages_[p].is_guarded) reserved_ = {};
     auto& reads = operands.emplace_back(take_operands(p));
     if (failure_among(step.reads) || is_refused_among(step.reads)) {
       run_members(p, std::move(reads));
@@ -27,7 +27,7 @@ void Execution::run_groups(std::size_t first, std::size_t count) {
     if (bound.ok()) {
       groups.push_back(*std::move(bound));
       positions.push_back(p);
-    } else if (bound.status().code() == StatusCode::out_of_range || stages_[p].guards) {
+    } else if (bound.status().code() == StatusCode::out_of_range || stages_[p].is_guarded) {
       run_members(p, std::move(reads));
     } else {
       const auto& members = plan_.groups[static_cast<std::size_t>(step.group)].members;
@@ -43,7 +43,7 @@ void Execution::run_groups(std::size_t first, std::size_t count) {
   }
 }
 
-// A group of which a part fails, member by member: the other part is not to suffer.
+// Runs a group of which a part fails member by member, so that the other part does not fail.
 void Execution::run_members(std::size_t position, std::vector<Array> reads) {
   const auto& step = plan_.steps[position];
   std::unordered_map<std::int32_t, Array> inside;
@@ -64,7 +64,7 @@ void Execution::run_members(std::size_t position, std::vector<Array> reads) {
   for (const auto& member : plan_.groups[static_cast<std::size_t>(step.group)].members) {
     const auto& member_node = node(member.node);
     const auto made = ir::Ref::value(static_cast<std::int32_t>(member_node.first_value));
-    if (auto instead = stand_in(member_node, operand)) {
+    if (auto instead = substitute_for(member_node, operand)) {
       if (instead->failure)
         fail(made, std::move(instead->failure));
       else

@@ -9,9 +9,9 @@
 namespace burn::backends::cpu {
 namespace {
 
-constexpr std::int32_t kNoBlock = -1;  // a number, which lies in its Array
+constexpr std::int32_t kNoBlock = -1;  // a number, which is stored in its Array
 
-// A value as Array has it: a block of memory, and whether the value is the whole block, row-major from its start.
+// Models an Array: its block of memory, and whether the value is the whole block, row-major from its start.
 struct HeldValue {
   std::int32_t block = kNoBlock;
   bool is_whole = false;
@@ -30,16 +30,16 @@ class MemorySimulation {
       const auto& input = program.inputs[i];
       const auto bytes = static_cast<std::int64_t>(input.type.num_bytes());
       inputs_[i] = {static_cast<std::int32_t>(blocks_.size()), true};
-      // A donated one is the run's alone, and counted before the run; others have another owner as long as it lasts.
+      // A donated input is owned by the run alone and was counted before it; others always have another owner.
       blocks_.push_back({bytes, input.donated ? 1 : 2});
       if (plan.input_last_use[i] == compile::Plan::kUnused) drop(inputs_[i]);
     }
   }
 
   std::uint64_t peak() {
-    for (std::size_t position = 0; position < stages_.size(); position += stages_[position].together) {
+    for (std::size_t position = 0; position < stages_.size(); position += stages_[position].stages_in_pass) {
       if (stages_[position].fused) {
-        run_groups(position, stages_[position].together);
+        run_groups(position, stages_[position].stages_in_pass);
       } else {
         run_single(position);
       }
@@ -54,7 +54,7 @@ class MemorySimulation {
     int owners = 0;
   };
 
-  // Whether a step by itself may give a view: of groups none does, and most programs of formulas have nothing else.
+  // Whether a single-node step may return a view: groups never do, and most programs of formulas have only groups.
   static bool has_views(const ir::Program& program, const compile::Plan& plan) {
     return std::ranges::any_of(plan.steps, [&](const compile::PlanStep& step) {
       return step.group == compile::PlanStep::kSingle &&
@@ -85,7 +85,7 @@ class MemorySimulation {
     value = {};
   }
 
-  // Execution::take_operands().
+  // As Execution::take_operands().
   std::vector<HeldValue> take_operands(std::size_t position) {
     const auto& step = plan_.steps[position];
     std::vector<HeldValue> operands;
@@ -97,7 +97,7 @@ class MemorySimulation {
     return operands;
   }
 
-  // may_overwrite() of array.h.
+  // As may_overwrite() of array.h.
   bool may_overwrite(std::span<const HeldValue> operands, std::size_t which, std::int64_t bytes) {
     const auto& target = operands[which];
     if (!has_block(target) || !target.is_whole || block(target).bytes != bytes) return false;
@@ -110,7 +110,7 @@ class MemorySimulation {
     return block(target).owners == views;
   }
 
-  // FusedKernel::bind(), for all groups that run in one pass.
+  // As FusedKernel::bind(), for all groups that run in one pass.
   void run_groups(std::size_t first, std::size_t count) {
     std::vector<std::vector<HeldValue>> operands;
     std::vector<std::vector<HeldValue>> results(count);
@@ -184,7 +184,7 @@ class MemorySimulation {
            (view(ref).offset == 0 && compile::is_contiguous(program_.type_of(ref).shape, view(ref).strides));
   }
 
-  // A library may want operands and result of a convolution in layouts of its own.
+  // A library may need operands and result of a convolution in layouts of its own.
   std::int64_t work_space(const ir::Node& node) const {
     const bool is_convolution = std::holds_alternative<ir::Conv>(node.op) ||
                                 std::holds_alternative<ir::ConvInputGrad>(node.op) ||
@@ -196,7 +196,7 @@ class MemorySimulation {
     return bytes;
   }
 
-  // Execution::outputs(): what is not a block of its own is copied into one.
+  // As Execution::outputs(): a value that is not a block of its own is copied into one.
   void copy_outputs() {
     for (const auto ref : program_.outputs) {
       const auto& value = held(ref);
@@ -208,7 +208,7 @@ class MemorySimulation {
   const ir::Program& program_;
   const compile::Plan& plan_;
   const std::span<const Stage> stages_;
-  const std::vector<compile::ValueView> views_;  // none: each value is its own base
+  const std::vector<compile::ValueView> views_;  // empty: each value is its own base
   std::vector<HeldValue> inputs_, values_;
   std::vector<Block> blocks_;
   std::int64_t in_use_ = 0, peak_ = 0;  // beyond what is in use when the run begins

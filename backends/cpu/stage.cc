@@ -13,8 +13,8 @@ bool is_any_of(const ir::Op& op) {
   return (std::holds_alternative<Ops>(op) || ...);
 }
 
-// By ir::estimated_work(), of which a core does 10^9 in a second. Libraries are called for the whole of it; our own
-// loops ask for interrupts on the way, so there it is a precaution, for what takes seconds.
+// Estimated by ir::estimated_work(), of which a core does 10^9 per second. A library does all of it in one call; our
+// own loops check for interrupts, so for them this is a precaution, for work that takes seconds.
 bool may_take_long(const ir::Program& program, const ir::Node& node) {
   constexpr double kLongSort = 0x1p24, kLongForLibraries = 0x1p28, kLong = 0x1p32;
   const double work = ir::estimated_work(program, node);
@@ -70,7 +70,7 @@ Result<Stage> prepare_stage(const ir::Program& program, const compile::Plan& pla
   return Stage{.fused = FusedKernel(*std::move(code), std::move(types))};
 }
 
-// What a std::function holds cannot be asked: a kernel keeps its op, types and strides.
+// The contents of a std::function cannot be measured: a kernel keeps its op, types and strides.
 std::size_t Stage::memory_bytes() const {
   constexpr std::size_t kKernelBytes = 512;
   return sizeof *this + (fused ? fused->memory_bytes() : kKernelBytes) +

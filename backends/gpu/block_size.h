@@ -1,4 +1,4 @@
-// The sizes of memory blocks that pools keep.
+// The sizes of the blocks in memory pools.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace burn::backends {
 
-// Eight sizes for every doubling: what comes back fits what is asked for next, and at most an eighth is lost.
+// Rounds up to one of eight sizes per doubling, so that freed blocks fit later requests; at most an eighth is wasted.
 inline std::size_t block_size_of(std::size_t bytes, std::size_t smallest) {
   if (bytes <= smallest) return smallest;
   const auto step = std::max(std::bit_floor(bytes - 1) / 8, smallest);

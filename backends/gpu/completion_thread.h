@@ -1,4 +1,4 @@
-// Functions that are called on the host once a device has come so far.
+// Functions that are called on the host once a device has reached a point of its work.
 #pragma once
 
 #include <condition_variable>
@@ -14,16 +14,16 @@
 
 namespace burn::backends {
 
-// A thread that waits for points of a device's work in the order in which they were added, and calls a function after
-// each, once. add() may be called by any thread.
+// A thread that waits for points of a device's work in the order in which they were added, and calls each point's
+// function once the device has reached it. add() may be called by any thread.
 template <typename Point>
 class CompletionThread {
  public:
-  using Body = std::function<void(const Status& device)>;  // the failure of the device itself, if it has one
-  // Returns when the device has reached a point, with the device's failure if it has one. Called on the thread.
+  using Body = std::function<void(const Status& device)>;  // `device`: the failure of the device itself, if it has one
+  // Waits until the device has reached the point, and returns the device's failure if it has one. Called on the thread.
   using Wait = std::function<Status(const Point&)>;
 
-  // `name`: of the thread, 15 characters at most. `prepare`: called on the thread before all else.
+  // `name`: of the thread, 15 characters at most. `prepare`: called on the thread first.
   CompletionThread(const char* name, Wait wait, std::function<void()> prepare = {})
       : wait_(std::move(wait)), thread_(start_thread(name, [this, prepare = std::move(prepare)] {
           if (prepare) prepare();
@@ -31,7 +31,7 @@ class CompletionThread {
         })) {}
   CompletionThread(const CompletionThread&) = delete;
   CompletionThread& operator=(const CompletionThread&) = delete;
-  // Returns after the last function.
+  // Waits until the last function has returned.
   ~CompletionThread() {
     {
       const std::lock_guard lock(mutex_);
@@ -62,7 +62,7 @@ class CompletionThread {
       lock.unlock();
       const auto& [point, body] = *item;
       body(wait_(point));
-      item.reset();  // what it keeps is freed without the lock
+      item.reset();  // what it owns is freed without the lock held
       lock.lock();
     }
   }
@@ -72,7 +72,7 @@ class CompletionThread {
   std::condition_variable changed_;
   std::deque<std::pair<Point, Body>> items_;
   bool is_ending_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last: the thread uses the other members
 };
 
 }  // namespace burn::backends

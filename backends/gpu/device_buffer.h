@@ -1,4 +1,5 @@
-// Memory of a device that computes apart from the host: whether it holds what it should is known later.
+// Memory of a device that computes asynchronously to the host: whether its content was computed successfully is known
+// later.
 #pragma once
 
 #include <memory>
@@ -10,14 +11,14 @@ namespace burn::backends {
 
 class DeviceBuffer : public Buffer {
  public:
-  // What is to be known of what fills it (outcome.h); null: it is there, or will be.
+  // The checks that decide whether the content is valid (outcome.h); null: the content cannot fail.
   std::shared_ptr<const Outcome> outcome;
 };
 
-// Requires: it is one of a backend whose buffers are DeviceBuffers.
+// Requires: the buffer belongs to a backend whose buffers are DeviceBuffers.
 inline DeviceBuffer& device_buffer(const BufferPtr& buffer) { return static_cast<DeviceBuffer&>(*buffer); }
 
-// Why a buffer has not what it should, as far as that is known; null: nothing is.
+// Why a buffer's content is invalid, as far as that is known by now; null: no failure is known.
 inline Failure failure_of(const BufferPtr& buffer) {
   const auto& outcome = device_buffer(buffer).outcome;
   return outcome ? outcome->failure() : nullptr;

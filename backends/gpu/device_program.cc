@@ -30,8 +30,9 @@ void DeviceProgram::set_lowered(compile::Lowered lowered) {
   find_dependencies();
 }
 
-// What each value is computed from, in the order of the program: a row of bits for each, inputs first, then checks. Of
-// what a Commit guards, the old value alone: where another one failed, the old one is what it is.
+// Finds what each value is computed from, in program order: a row of bits per value, for the inputs first, then for the
+// checks. Of a select that a Commit guards only the old value counts: if anything else failed, the result is the old
+// value.
 void DeviceProgram::find_dependencies() {
   const auto inputs = program_.inputs.size(), checks = lowered_.checks.size();
   const auto words = (inputs + checks + 63) / 64;
@@ -75,7 +76,7 @@ void DeviceProgram::find_dependencies() {
   }
 }
 
-std::vector<bool> DeviceProgram::without(std::vector<bool>& lost_outputs) const {
+std::vector<bool> DeviceProgram::lose_steps_without_memory(std::vector<bool>& lost_outputs) const {
   std::vector<bool> lost_steps(lowered_.steps.size()), lost_values(program_.values.size());
   const auto is_lost = [&](ir::Ref ref) {
     return !ref.is_input() && lost_values[static_cast<std::size_t>(ref.index())];
@@ -90,7 +91,7 @@ std::vector<bool> DeviceProgram::without(std::vector<bool>& lost_outputs) const 
   };
   auto merged = lowered_.merged.begin();
   for (std::size_t first = 0; first < lowered_.steps.size();) {
-    auto end = first + 1;  // one launch does all of its steps or none
+    auto end = first + 1;  // a merged launch executes all of its steps or none
     if (merged != lowered_.merged.end() && static_cast<std::size_t>(merged->first) == first)
       end = static_cast<std::size_t>((merged++)->second) + 1;
     const std::span together(lowered_.steps.data() + first, end - first);

@@ -1,5 +1,5 @@
-// A program lowered to commands of a device: what they need of a run, and what depends on what. Of every device whose
-// commands lower_program() makes.
+// A program lowered to commands of a device: what the commands need from a run, and which results depend on which
+// inputs and checks. Shared by all devices whose commands lower_program() makes.
 #pragma once
 
 #include <cstdint>
@@ -14,46 +14,47 @@
 
 namespace burn::backends {
 
-// Immutable once made: what a run needs beside it belongs to the stream.
+// Immutable once made: the state that a run needs belongs to the stream.
 class DeviceProgram : public Executable {
  public:
   const ir::Program& program() const { return program_; }
   const compile::Lowered& lowered() const { return lowered_; }
   std::size_t memory_bytes() const override;
-  // The arena, and outputs that are not made in inputs.
+  // The arena, and the outputs that are not written into inputs.
   RunBytes run_bytes() const override;
 
-  std::uint64_t id() const { return id_; }  // of no other executable of this process
+  std::uint64_t id() const { return id_; }  // unique among the executables of this process
   // The scalars of the program by slot.
   const std::vector<std::pair<std::int64_t, ir::DType>>& scalars() const { return scalars_; }
   bool reads_bindings() const { return !scalars_.empty() || program_.random_blocks > 0 || !lowered_.commits.empty(); }
 
-  // The nodes that the members of groups perform together.
+  // The collectives of the program.
   const std::vector<const ir::Node*>& collectives() const { return collectives_; }
-  // What a run may find out late: its checks and, where it has collectives, whether its groups were there until its
-  // end, which comes last and which all outputs hang on.
+  // The number of failures that a run may find after it was enqueued: its checks and, if it has collectives, whether
+  // its groups lived until the run's end. The latter is the last one, and all outputs depend on it.
   std::size_t findings() const { return lowered_.checks.size() + (collectives_.empty() ? 0 : 1); }
 
-  // Marks the inputs that an output is computed from, and the findings about what it is computed from.
+  // Which inputs an output is computed from, and which findings it depends on.
   const std::vector<bool>& inputs_of(std::size_t output) const { return inputs_of_[output]; }
   const std::vector<bool>& checks_of(std::size_t output) const { return checks_of_[output]; }
 
-  // The same of the operand of collectives()[k]; of findings those of the checks alone.
+  // The same for the operand of collectives()[k]; of the findings only the checks.
   const std::vector<bool>& inputs_of_collective(std::size_t k) const { return collective_inputs_[k]; }
   const std::vector<bool>& checks_of_collective(std::size_t k) const { return collective_checks_[k]; }
 
-  // The steps that cannot be done where there is no memory for these outputs, and the outputs that are lost with them,
-  // which are marked, too.
-  std::vector<bool> without(std::vector<bool>& lost_outputs) const;
+  // Returns the steps that cannot be executed because there is no memory for `lost_outputs`, and marks the outputs that
+  // are lost with those steps there, too.
+  std::vector<bool> lose_steps_without_memory(std::vector<bool>& lost_outputs) const;
 
-  // The words that commands read as compile::Address::Base::bindings: seed, offset of random numbers, the scalars by
-  // slot as elements of their dtype, a word for each Commit, which the caller fills in. Empty where nothing reads them.
+  // The words that commands read at compile::Address::Base::bindings: the seed, the offset of random numbers, the
+  // scalars by slot as elements of their dtype, and a word for each Commit, which the caller fills in. Empty if nothing
+  // reads them.
   std::vector<std::uint64_t> binding_words(const RunArgs& args) const;
   std::size_t first_commit_word(const RunArgs& args) const { return 2 + args.scalars.size(); }
 
  protected:
   DeviceProgram(const ir::Program& program, const compile::PlanOptions& options);
-  // Takes what the plan was lowered to.
+  // Stores the lowered plan, and finds what its outputs depend on.
   void set_lowered(compile::Lowered lowered);
   const compile::PlanOptions& options() const { return options_; }
 

@@ -18,7 +18,7 @@ Status failure_at(const ir::Node& node, const Status& why, std::optional<std::ui
 }  // namespace
 
 void add_known_failures(RunArgs& args) {
-  const Outcome* sound = nullptr;  // many inputs have the same
+  const Outcome* sound = nullptr;  // the last outcome without a failure: many inputs share one
   for (std::size_t i = 0; i < args.inputs.size(); ++i) {
     if (!args.inputs[i]) continue;
     const auto* const outcome = device_buffer(args.inputs[i]).outcome.get();
@@ -70,7 +70,7 @@ std::vector<bool> fail_without_memory(const DeviceProgram& program, const std::v
   const auto first = std::ranges::find(lost, true);
   if (first == lost.end()) return {};
   const auto why = result.failures[static_cast<std::size_t>(first - lost.begin())];
-  auto left_out = program.without(lost);
+  auto left_out = program.lose_steps_without_memory(lost);
   for (std::size_t k = 0; k < lost.size(); ++k) {
     if (lost[k] && !result.failures[k]) result.failures[k] = why;
   }
@@ -107,10 +107,10 @@ void inherit_outcomes(const DeviceProgram& program, const RunArgs& args, const s
   std::vector<const Outcome*> of_inputs(args.inputs.size());
   std::ranges::transform(args.inputs, of_inputs.begin(),
                          [](const BufferPtr& input) { return device_buffer(input).outcome.get(); });
-  Inheritance inheritance(of_inputs, report);
+  OutcomePropagation propagation(of_inputs, report);
   for (std::size_t k = 0; k < result.outputs.size(); ++k) {
     if (result.outputs[k] && program.lowered().outputs[k].shares_input < 0)
-      device_buffer(result.outputs[k]).outcome = inheritance.of(program.inputs_of(k), program.checks_of(k));
+      device_buffer(result.outputs[k]).outcome = propagation.of(program.inputs_of(k), program.checks_of(k));
   }
 }
 

@@ -16,7 +16,7 @@ bool is_before(const Outcome::Entry& a, const Outcome::Entry& b) {
 
 }  // namespace
 
-Inheritance::Inheritance(std::span<const Outcome* const> inputs, std::shared_ptr<const Report> report)
+OutcomePropagation::OutcomePropagation(std::span<const Outcome* const> inputs, std::shared_ptr<const Report> report)
     : report_(std::move(report)), which_(inputs.size(), -1) {
   std::vector<std::pair<const Outcome*, std::ptrdiff_t>> seen;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -36,7 +36,8 @@ Inheritance::Inheritance(std::span<const Outcome* const> inputs, std::shared_ptr
   }
 }
 
-Inheritance::OutcomePtr Inheritance::of(const std::vector<bool>& inputs, const std::vector<bool>& checks) {
+OutcomePropagation::OutcomePtr OutcomePropagation::of(const std::vector<bool>& inputs,
+                                                      const std::vector<bool>& checks) {
   std::vector<bool> sources(sources_.size());
   for (std::size_t i = 0; i < which_.size() && !sources.empty(); ++i) {
     if (which_[i] >= 0 && inputs[i]) sources[static_cast<std::size_t>(which_[i])] = true;
@@ -50,7 +51,8 @@ Inheritance::OutcomePtr Inheritance::of(const std::vector<bool>& inputs, const s
   return outcome;
 }
 
-Inheritance::Entries Inheritance::entries_of(const std::vector<bool>& sources, const std::vector<bool>& checks) const {
+OutcomePropagation::Entries OutcomePropagation::entries_of(const std::vector<bool>& sources,
+                                                           const std::vector<bool>& checks) const {
   Entries entries;
   for (std::size_t s = 0; s < sources.size(); ++s) {
     if (!sources[s]) continue;

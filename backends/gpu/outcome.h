@@ -1,5 +1,5 @@
-// Whether the device computed what a run was to compute: known later than the run is enqueued, when an op looks up
-// indices that only the device sees.
+// Whether the device could compute what a run asked for. This is known only after the run was enqueued if an op looks
+// up indices that only the device sees.
 #pragma once
 
 #include <atomic>
@@ -15,20 +15,20 @@
 namespace burn::backends {
 
 inline constexpr std::size_t kReportBytes =
-    16;  // of what a check finds: a number, and a mark that is not 0 if it failed
+    16;  // the report of a check: a number, and a mark that is not 0 if it failed
 
-// What the checks of one run found. Written once, by the thread that answers for the stream; read by others after
+// What the checks of one run found. Written once, by the thread that completes the stream's runs; read by others after
 // is_known().
 class Report {
  public:
-  // `found`: where the device writes what it found, kReportBytes for each check.
+  // `found`: the memory that the device writes the reports to, kReportBytes for each check.
   explicit Report(std::size_t checks, HostBlockPtr found = nullptr)
       : number_(next_number_++), failures_(checks), found_(std::move(found)) {}
 
   std::uint64_t number() const { return number_; }  // rises from run to run
 
   bool is_known() const { return is_known_.load(std::memory_order_acquire); }
-  // Null: the check found nothing. Requires: is_known().
+  // Null: the check passed. Requires: is_known().
   const Failure& failure(std::size_t check) const { return failures_[check]; }
 
   std::size_t size() const { return failures_.size(); }  // checks
@@ -38,7 +38,8 @@ class Report {
     const std::lock_guard lock{mutex_};
     found_ = nullptr;
   }
-  // What the device has written by when it does what is enqueued next, for as long as it is held; null: it is known.
+  // The reports' memory, which the device has written before it executes what is enqueued next; valid for as long as it
+  // is held. Null: the report is known.
   HostBlockPtr found() const {
     const std::lock_guard lock{mutex_};
     return found_;
@@ -54,7 +55,7 @@ class Report {
   HostBlockPtr found_;
 };
 
-// The checks that a buffer's content hangs on, in the order of the runs.
+// The checks that a buffer's content depends on, in the order of the runs.
 class Outcome {
  public:
   struct Entry {
@@ -64,7 +65,7 @@ class Outcome {
 
   explicit Outcome(std::vector<Entry> entries) : entries_(std::move(entries)) {}
 
-  // The first failure that is known. Null: none is.
+  // The first known failure. Null: none is known.
   Failure failure() const {
     for (const auto& entry : entries_) {
       if (entry.report->is_known() && entry.report->failure(entry.check)) return entry.report->failure(entry.check);
@@ -77,17 +78,18 @@ class Outcome {
   const std::vector<Entry> entries_;
 };
 
-// What a run's outputs hang on, given what its inputs do: outputs that are computed from the same have one outcome.
-// While the device is many runs behind, there is a check of each of them, which every parameter hangs on.
-class Inheritance {
+// Computes the outcomes of a run's outputs from those of its inputs: outputs that are computed from the same inputs and
+// checks share one outcome. While the device is many runs behind, every parameter depends on a check of each of those
+// runs.
+class OutcomePropagation {
  public:
   using OutcomePtr = std::shared_ptr<const Outcome>;
 
-  // `inputs`: their outcomes, null where there is none; not needed later. `report`: of the run's own checks; null: it
-  // has none.
-  Inheritance(std::span<const Outcome* const> inputs, std::shared_ptr<const Report> report);
+  // `inputs`: their outcomes, null for an input without one; not used after the constructor. `report`: of the run's own
+  // checks; null: it has none.
+  OutcomePropagation(std::span<const Outcome* const> inputs, std::shared_ptr<const Report> report);
 
-  // Of an output that is computed from the inputs and checks that are marked; null: there is nothing to wait for.
+  // The outcome of an output that is computed from the marked inputs and checks; null: it depends on no open check.
   OutcomePtr of(const std::vector<bool>& inputs, const std::vector<bool>& checks);
 
  private:
@@ -100,8 +102,8 @@ class Inheritance {
   Entries entries_of(const std::vector<bool>& sources, const std::vector<bool>& checks) const;
 
   const std::shared_ptr<const Report> report_;
-  std::vector<Entries> sources_;       // the different outcomes of the inputs: what is not settled of them
-  std::vector<std::ptrdiff_t> which_;  // of each input: which of them is its, or -1
+  std::vector<Entries> sources_;       // the distinct outcomes of the inputs, without checks that have passed
+  std::vector<std::ptrdiff_t> which_;  // per input: its index in sources_, or -1
   std::vector<Known> known_;
 };
 

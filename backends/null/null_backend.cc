@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMemory = std::uint64_t{1} << 40;
 
-// Nominal bytes of the buffers that live.
+// Nominal bytes of the live buffers.
 struct Account {
   std::atomic<std::uint64_t> in_use = 0, peak = 0;
 
@@ -69,7 +69,7 @@ class NullStream final : public Stream {
     if (args.scalars.size() != static_cast<std::size_t>(program.scalar_count)) {
       return invalid_argument("run: wrong number of scalars");
     }
-    RunResult result{{}, spread(program, args.failures)};
+    RunResult result{{}, propagate_failures(program, args.failures)};
     result.outputs.reserve(program.outputs.size());
     for (std::size_t k = 0; k < program.outputs.size(); ++k) {
       const bool failed = !result.failures.empty() && result.failures[k];

@@ -8,7 +8,7 @@
 
 namespace burn::backends {
 
-// As many as a test may want to pretend to have; they share nothing.
+// More than any test needs; the devices share nothing.
 inline constexpr int kNullDevices = 16;
 
 // Requires: 0 <= index < kNullDevices.

@@ -20,7 +20,7 @@ namespace {
 
 struct Registry {
   Registry() {
-    keep_whole_over_forks(mutex);
+    lock_during_fork(mutex);
     kinds["cpu"] = {.name = "cpu", .open = [](int) { return open_cpu_backend(); }};
     kinds["null"] = {.name = "null", .devices = kNullDevices, .computes = false, .open = open_null_backend};
   }

@@ -24,7 +24,7 @@ class CartPole:
         self.state = [self.rng.uniform(-0.05, 0.05) for _ in range(4)]
         self.steps = 0
 
-    def step(self, action):  # -> whether the pole has fallen, whether the episode is over
+    def step(self, action):  # returns whether the pole has fallen, and whether the episode is over
         x, v, angle, w = self.state
         force = 10.0 if action == 1 else -10.0
         cosine, sine = math.cos(angle), math.sin(angle)

@@ -26,7 +26,7 @@ import torch_models
 
 
 class Mt19937_64:
-    """std::mt19937_64, and what libstdc++'s uniform_int_distribution makes of it."""
+    """std::mt19937_64 with libstdc++'s uniform_int_distribution."""
     MASK = (1 << 64) - 1
 
     def __init__(self, seed):
@@ -70,7 +70,7 @@ def tensors_of(path):
 
 
 def load(net, path):
-    """Weights under our names: a linear layer's are [in, out] with us."""
+    """Weights under our names; our linear layers have [in, out]."""
     names = {"norm_1": "norm1", "norm_2": "norm2", "project": "out", "expand": "inner", "contract": "outer",
              "gamma": "weight", "beta": "bias"}
     linear = ("qkv", "project", "expand", "contract")
@@ -87,7 +87,7 @@ def load(net, path):
 
 
 class Adapted(torch.nn.Module):
-    """x W + b + scale (x A) B, of which A and B are trained."""
+    """x W + b + scale (x A) B, where only A and B are trained."""
     def __init__(self, linear, scale):
         super().__init__()
         self.linear, self.scale = linear, scale
@@ -97,7 +97,7 @@ class Adapted(torch.nn.Module):
 
 
 def adapt(net, path, alpha):
-    """Puts the adapters of a file beside the weights that they are named after, and freezes these."""
+    """Attaches the adapters of a file to the weights that they are named after, and freezes the weights."""
     names = {"project": "out", "expand": "inner", "contract": "outer"}
     for parameter in net.parameters():
         parameter.requires_grad_(False)

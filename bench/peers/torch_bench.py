@@ -90,7 +90,7 @@ def grid_sample(s):
 
 
 def tensor_op(call, *shapes):
-    """Milliseconds of one call on numbers of these shapes; of `places`, whole numbers below 4096."""
+    """Milliseconds per call on tensors of these shapes; those in `places` have integers below 4096."""
     def run(s):
         data = [torch.randint(0, 4096, (256, 4096)) if shape == "places" else torch.randn(*shape) for shape in shapes]
         return [1e3 * t for t in repeat(lambda: call(*data), s)]
@@ -179,8 +179,8 @@ BENCHMARKS = {
     "gpt2_step": ("tokens/s", gpt2_step),
     "gpt2_generate": ("ms/token", gpt2_generate),
 }
-GPU_ONLY = ("matmul_bf16_8192", "attention_bf16_fwd", "attention_bf16_bwd", "gpt2_step", "gpt2_generate")  # hopeless elsewhere: left out unless they are named
-CPU_ONLY = ("matmul_i8_1024", "matmul_i32_1024")  # CUDA's PyTorch has none
+GPU_ONLY = ("matmul_bf16_8192", "attention_bf16_fwd", "attention_bf16_bwd", "gpt2_step", "gpt2_generate")  # too slow on a CPU: skipped unless named
+CPU_ONLY = ("matmul_i8_1024", "matmul_i32_1024")  # PyTorch does not have these on CUDA
 
 
 def main():

@@ -32,7 +32,7 @@ def say(name, unit, samples, **more):
 
 
 def timed(body, seconds, inner, world):
-    """Seconds of a call, as the mean over `inner` calls: as many samples on every rank."""
+    """Seconds per call, each a mean over `inner` calls; every rank takes the same number of samples."""
     def take():
         torch.cuda.synchronize()
         start = time.perf_counter()
@@ -64,7 +64,7 @@ def all_reduces(rank, world, args):
 
 
 class Loss(nn.Module):
-    """The loss of the next tokens, products in bf16."""
+    """The loss of predicting the next tokens, with products in bf16."""
     def __init__(self):
         super().__init__()
         self.net = torch_models.Gpt2()

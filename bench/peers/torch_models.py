@@ -25,7 +25,7 @@ class Cnn(nn.Module):
 
 
 class Block(nn.Module):
-    """GPT-2's, with one product for queries, keys and values."""
+    """The attention block of GPT-2, with one matmul for queries, keys and values."""
     def __init__(self, model, heads, context, gelu="none"):
         super().__init__()
         self.heads, self.gelu = heads, gelu
@@ -53,7 +53,7 @@ class Block(nn.Module):
         return x + self.outer(F.gelu(self.inner(self.norm2(x)), approximate=self.gelu))
 
     def continued(self, x, past):
-        """What follows what is in `past`, keys and values [batch, heads, length, depth] or None; and both with it."""
+        """The output for tokens after `past` (keys and values [batch, heads, length, depth], or None), and the extended past."""
         b, n, d = x.shape
         q, k, v = self.split_heads(self.norm1(x))
         if past is not None:
@@ -76,7 +76,7 @@ class CharGpt(nn.Module):
 
 
 class Gpt2(CharGpt):
-    """124M parameters: the head is the table of tokens, GELU goes by tanh."""
+    """124M parameters: the head shares the embedding table, GELU is the tanh approximation."""
     def __init__(self):
         super().__init__(vocabulary=50304, context=1024, model=768, layers=12, heads=12, gelu="tanh")
         nn.init.normal_(self.tokens.weight, std=0.02)
@@ -84,7 +84,7 @@ class Gpt2(CharGpt):
         self.head.weight = self.tokens.weight
 
     def continued(self, text, cache):
-        """The logits of the next token, and the cache with `text`."""
+        """The logits of the next token, and the cache extended by `text`."""
         before = cache[0][0].shape[2] if cache else 0
         x = self.tokens(text) + self.positions(torch.arange(before, before + text.shape[1]))
         longer = []

@@ -11,7 +11,7 @@ from torch_timing import micro, rate, repeat
 
 
 def captured(body):
-    """The whole of it as a CUDA graph."""
+    """Captures the whole step as a CUDA graph."""
     side_stream = torch.cuda.Stream()
     side_stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side_stream):
@@ -25,7 +25,7 @@ def captured(body):
 
 
 def training(net, loss):
-    """A step with Adam, as timing.MODE says: `loss` compiled, and the whole of it captured."""
+    """A step with Adam; depending on timing.MODE, `loss` is compiled and the whole step captured."""
     graph = timing.MODE in ("graph", "both")
     optim = torch.optim.Adam(net.parameters(), lr=1e-3, **({"capturable": True} if graph else {}))
     if timing.MODE in ("compile", "both"):
@@ -73,7 +73,7 @@ def chargpt_step(s):
 
 
 def gpt2_step(s):
-    """Products in bf16, weights, loss and AdamW in f32; 16 pieces of 1,024 tokens, which are on the device."""
+    """Products in bf16, weights, loss and AdamW in f32; 16 pieces of 1,024 tokens, which are already on the device."""
     torch.manual_seed(1)
     net = Gpt2()
     graph = timing.MODE in ("graph", "both")
@@ -88,7 +88,7 @@ def gpt2_step(s):
         with torch.autocast("cuda" if timing.GPU else "cpu", dtype=torch.bfloat16):
             return F.cross_entropy(net(before), after)
     if timing.MODE == "compile":
-        loss = torch.compile(loss, mode="max-autotune")  # with CUDA graphs of its own
+        loss = torch.compile(loss, mode="max-autotune")  # uses its own CUDA graphs
     elif timing.MODE == "both":
         loss = torch.compile(loss, mode="max-autotune-no-cudagraphs")
 
@@ -100,7 +100,7 @@ def gpt2_step(s):
 
 
 def gpt2_generate(s):
-    """Milliseconds a token, batch 1, all in bf16: 256 tokens after a prompt of 16. There is no graph of shapes that grow."""
+    """Milliseconds per token, batch 1, all in bf16: 256 tokens after a prompt of 16. No CUDA graphs: shapes grow."""
     if timing.MODE in ("graph", "both"):
         sys.exit("torch_bench: gpt2_generate is eager or compiled")
     torch.manual_seed(1)

@@ -1,4 +1,4 @@
-"""What torch_bench.py was told, and the samples of a benchmark."""
+"""The options of torch_bench.py, and the measuring of samples."""
 import time
 
 import torch
@@ -14,12 +14,12 @@ def side():
 
 
 def calls(on_cpu):
-    """Of a sample, for what takes a GPU some 100 us."""
+    """Calls per sample, for operations that take a GPU about 100 us."""
     return 32 if GPU else on_cpu
 
 
 def repeat(body, seconds, inner=1):
-    """Seconds of each call of `body`, as the mean over `inner` calls, after three samples to warm up."""
+    """Seconds per call of `body`, each a mean over `inner` calls, after three samples to warm up."""
     if CALLS and inner > 1:
         inner = CALLS
     def take():

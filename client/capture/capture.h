@@ -8,26 +8,25 @@
 //   });
 //   for (const auto& batch : loader) loss = step(net, optim, schedule.step(), batch.images, batch.targets);
 //
-// A call gives what calling the function itself would give, to the bit. The rule that makes it so:
+// A call returns the same bits as calling the function itself, provided that:
 //
-// * What changes from call to call is an argument. State (a module, an optimizer, a running mean) is taken by reference
-// and
-//   holds the new tensors afterwards; what is only read may be a temporary.
-// * Numbers that change are given as numbers and taken as burn::Scalar, which tensor functions and optim.step() accept.
-// A
-//   double would not compile: its value would be lost in arithmetic on the host. Every other number, flag and branch is
-//   part of the recording. An optimizer's count of steps is kept by the optimizer and goes on with each call.
+// * Everything that changes from call to call is an argument. State (a module, an optimizer, a running mean) is taken
+//   by reference and holds the new tensors afterwards; an argument that is only read may be a temporary.
+// * Numbers that change are passed as numbers and taken as burn::Scalar, which tensor functions and optim.step()
+//   accept. A double does not compile: arithmetic on the host would lose its source. Every other number, flag and
+//   branch is part of the recording. An optimizer counts its steps itself, replayed calls included.
 // * Random numbers are drawn from the device's stream, as many with each call as were recorded.
-// * Inside, nothing is read, uploaded or seeded, and flush() does nothing: the step is one program.
-// * Results come without a tape: backward() belongs into the step.
+// * The step reads, uploads and seeds nothing; flush() has no effect in it: the step is one program.
+// * Results have no tape: call backward() within the step.
 //
-// A call whose arguments have other shapes, dtypes or modules than the ones before is recorded for itself, and so are
-// the first two calls of each kind: they must agree. What can be noticed throws burn::Error: a tensor from outside that
-// is no argument, or one that is kept outside; a number that was another one in the second recording; a read inside.
-// What cannot be noticed is a number or a branch outside the arguments that changes later; BURN_CAPTURE=check in the
-// environment records and compares every call, for finding those.
+// A call whose arguments have new shapes, dtypes or modules gets a recording of its own. The first two calls with the
+// same shapes, dtypes and modules are both recorded, and must agree. Violations that can be detected throw burn::Error:
+// use of an outside tensor that is not an argument, a tensor of the step that is kept outside, a number that differs in
+// the second recording, a read inside the step. A number or a branch outside the arguments that changes later cannot be
+// detected; with BURN_CAPTURE=check in the environment every call is recorded and compared, to find those.
 //
-// A call sends first what this thread has recorded before it: what prepares a batch is cheaper inside the step.
+// A call first sends the ops that this thread has recorded before it, as a program of their own: it is cheaper to
+// prepare a batch inside the step.
 #pragma once
 
 #include <concepts>
@@ -46,13 +45,13 @@ namespace client {
 template <typename T>
 concept CapturedNumber = Arithmetic<std::remove_cvref_t<T>> || std::same_as<std::remove_cvref_t<T>, Scalar>;
 
-// How the step sees an argument of a call.
+// The type as which the step receives an argument of a call.
 template <typename T>
 using CapturedArgument = std::conditional_t<CapturedNumber<T>, Scalar, T&&>;
 
 }  // namespace client
 
-// What capture() gives: called like the function, with numbers in the place of Scalars. Moved, not copied; one thread
+// Returned by capture(): called like the function, with numbers in place of Scalars. Movable, not copyable; one thread
 // at a time.
 template <typename Fn>
 class Captured {
@@ -60,7 +59,7 @@ class Captured {
   Captured(const Device& device, Fn step)
       : engine_(std::make_unique<client::CaptureEngine>(device.state())), step_(std::move(step)) {}
 
-  // Errors: those of the step, and of the rule above. The arguments are then as the step left them.
+  // Errors: those of the step, and of the rules above. The arguments are then as the step left them.
   template <typename... Args>
   auto operator()(Args&&... args) {
     static_assert(std::is_invocable_v<Fn&, client::CapturedArgument<Args>...>,
@@ -68,7 +67,7 @@ class Captured {
     using Result = std::invoke_result_t<Fn&, client::CapturedArgument<Args>...>;
     static_assert(!std::is_reference_v<Result>, "a captured step returns a value");
     engine_->begin();
-    (arrange<Args>(args), ...);
+    (collect_argument<Args>(args), ...);
     if constexpr (std::is_void_v<Result>) {
       client::CaptureState nothing;
       if (engine_->finds_recording()) {
@@ -88,25 +87,27 @@ class Captured {
     }
   }
 
-  // How many calls ran the step, and how many did without.
+  // How many calls ran the step, and how many replayed a recording.
   std::size_t recorded() const { return engine_->recorded(); }
   std::size_t replayed() const { return engine_->replayed(); }
 
  private:
   template <typename Arg>
-  static constexpr bool kLasts = std::is_lvalue_reference_v<Arg>;
+  static constexpr bool kIsPersistent = std::is_lvalue_reference_v<Arg>;
 
   template <typename Arg, typename T>
-  void arrange(T& arg) {
+  void collect_argument(T& arg) {
     if constexpr (client::CapturedNumber<T>) {
       engine_->number(arg);
     } else {
-      (kLasts<Arg> ? engine_->lasting() : engine_->passing()).fields(const_cast<std::remove_const_t<T>&>(arg));
+      (kIsPersistent<Arg> ? engine_->persistent() : engine_->temporary())
+          .fields(const_cast<std::remove_const_t<T>&>(arg));
     }
   }
   template <typename Arg, typename T>
-  static void arrange_after(client::CaptureState& lasting, T& arg) {
-    if constexpr (!client::CapturedNumber<T> && kLasts<Arg>) lasting.fields(const_cast<std::remove_const_t<T>&>(arg));
+  static void collect_persistent(client::CaptureState& persistent, T& arg) {
+    if constexpr (!client::CapturedNumber<T> && kIsPersistent<Arg>)
+      persistent.fields(const_cast<std::remove_const_t<T>&>(arg));
   }
   template <typename Arg>
   client::CapturedArgument<Arg> passed(std::remove_reference_t<Arg>& arg) {
@@ -121,22 +122,22 @@ class Captured {
   auto record(client::CaptureState& in_result, Args&&... args) {
     using Result = std::invoke_result_t<Fn&, client::CapturedArgument<Args>...>;
     client::CaptureEngine::CaptureScope recording{*engine_};
-    client::CaptureState lasting;
+    client::CaptureState persistent;
     next_number_ = engine_->numbers().begin();
-    // A braced list: arguments are made from left to right.
+    // A braced list: its elements are evaluated from left to right.
     std::tuple<client::CapturedArgument<Args>...> arguments{passed<Args>(args)...};
     const auto call = [&](client::CapturedArgument<Args>... each) {
       return step_(std::forward<client::CapturedArgument<Args>>(each)...);
     };
     if constexpr (std::is_void_v<Result>) {
       std::apply(call, std::move(arguments));
-      (arrange_after<Args>(lasting, args), ...);
-      recording.finish(lasting, in_result);
+      (collect_persistent<Args>(persistent, args), ...);
+      recording.finish(persistent, in_result);
     } else {
       Result result = std::apply(call, std::move(arguments));
-      (arrange_after<Args>(lasting, args), ...);
+      (collect_persistent<Args>(persistent, args), ...);
       in_result.fields(result);
-      recording.finish(lasting, in_result);
+      recording.finish(persistent, in_result);
       Result form = result;
       client::CaptureState in_form;
       in_form.fields(form);
@@ -151,7 +152,7 @@ class Captured {
   std::vector<Scalar>::const_iterator next_number_;
 };
 
-// `step` as something to call again and again on `device`. See above for what it may do.
+// A callable that records `step` on `device` and replays it. The rules for `step` are above.
 template <typename Fn>
 Captured<std::decay_t<Fn>> capture(const Device& device, Fn&& step) {
   return {device, std::forward<Fn>(step)};

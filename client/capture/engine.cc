@@ -29,8 +29,8 @@ CaptureEngine::CaptureEngine(std::shared_ptr<DeviceState> device)
 void CaptureEngine::begin() {
   if (CaptureLog::active() != nullptr)
     throw Error(StatusCode::failed_precondition, "a captured step calls a captured step");
-  lasting_.clear();
-  passing_.clear();
+  persistent_.clear();
+  temporary_.clear();
   numbers_.clear();
   changes_.clear();
 }
@@ -39,15 +39,15 @@ void CaptureEngine::number(Scalar value) {
   numbers_.push_back(value.with_source(next_source.fetch_add(1, std::memory_order_relaxed)));
 }
 
-void CaptureEngine::sign() {
-  arguments_ = lasting_.values();
-  arguments_.insert(arguments_.end(), passing_.values().begin(), passing_.values().end());
+void CaptureEngine::compute_signature() {
+  arguments_ = persistent_.values();
+  arguments_.insert(arguments_.end(), temporary_.values().begin(), temporary_.values().end());
   aliases_.clear();
-  arrange(*device_, arguments_, aliases_);
+  prepare_arguments(*device_, arguments_, aliases_);
   auto& words = words_;
-  words = lasting_.words();
-  words.push_back(lasting_.values().size());
-  words.insert(words.end(), passing_.words().begin(), passing_.words().end());
+  words = persistent_.words();
+  words.push_back(persistent_.values().size());
+  words.insert(words.end(), temporary_.words().begin(), temporary_.words().end());
   words.push_back(numbers_.size());
   const auto cast = Autocast::dtype();
   words.push_back(cast ? 1 + static_cast<std::uint64_t>(*cast) : 0);
@@ -57,12 +57,12 @@ void CaptureEngine::sign() {
 
 bool CaptureEngine::has_types(const std::vector<ir::TensorType>& types) const {
   return std::ranges::equal(arguments_, types, [](const Value* value, const ir::TensorType& type) {
-    return !value->has_value() || value->type() == type;  // which are empty is among the words
+    return !value->has_value() || value->type() == type;  // the words say which are empty
   });
 }
 
 bool CaptureEngine::finds_recording() {
-  sign();
+  compute_signature();
   for (const Value* value : arguments_) {
     if (value->has_value() && value->is_tracked() && !is_leaf_of_tape(*value)) {
       throw Error(StatusCode::invalid_argument, "a captured step is given " + ir::to_string(value->type()) +
@@ -83,8 +83,8 @@ std::vector<std::uint64_t> CaptureEngine::scalars_of(const RecordedForm& form) {
     if (ir::is_integer(given.dtype)) exact_integer(number, given.dtype, {});
     scalars[given.slot] = static_cast<std::uint64_t>(number.bits(given.dtype));
   }
-  const auto& own = lasting_.hosts();
-  const auto host = [&](std::size_t i) { return i < own.size() ? own[i] : passing_.hosts()[i - own.size()]; };
+  const auto& own = persistent_.hosts();
+  const auto host = [&](std::size_t i) { return i < own.size() ? own[i] : temporary_.hosts()[i - own.size()]; };
   for (std::size_t i = 0; i < form.events.size(); ++i) {
     const auto& event = form.events[i];
     if (event.count == 0) {
@@ -107,11 +107,11 @@ void CaptureEngine::replay(const CaptureState& result) {
   SmallArray<Storage*, 64> inputs{form.inputs.size()};
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = arguments_[form.inputs[i]]->storage().get();
   const auto program = [&](const std::vector<bool>& donated) {
-    auto& known = recorded.giving;
+    auto& known = recorded.by_donation;
     auto found = std::ranges::find(known, donated, [](const auto& entry) { return entry.first; });
     if (found == known.end()) {
       if (known.size() >= 8) known.erase(known.begin());
-      found = known.insert(known.end(), {donated, giving_away(*form.program, donated)});
+      found = known.insert(known.end(), {donated, with_donated_inputs(*form.program, donated)});
     }
     return found->second;
   };
@@ -123,18 +123,18 @@ void CaptureEngine::replay(const CaptureState& result) {
         source.from == RecordedSource::From::output ? outputs[source.index] : arguments_[source.index]->storage();
     const Value value{storage, source.is_autodiff};
     if (source.same_leaf_as >= 0) {
-      const auto earlier = static_cast<std::size_t>(source.same_leaf_as), count = form.lasting.size();
+      const auto earlier = static_cast<std::size_t>(source.same_leaf_as), count = form.persistent.size();
       return changed(earlier < count ? arguments_[earlier] : result.values()[earlier - count]);
     }
     return source.is_leaf ? require_grad(value) : value;
   };
-  // All are made before one is assigned: arguments may have changed places.
-  for (std::size_t i = 0; i < form.lasting.size(); ++i) {
-    const auto& source = form.lasting[i];
+  // All Values are made before any is assigned, as the step may have swapped arguments.
+  for (std::size_t i = 0; i < form.persistent.size(); ++i) {
+    const auto& source = form.persistent[i];
     const bool is_as_before = source.from == RecordedSource::From::argument && source.index == first_alias(i);
     if (!is_as_before) changes_.emplace_back(arguments_[i], made(source));
   }
-  for (Value* value : passing_.values()) changes_.emplace_back(value, Value{});
+  for (Value* value : temporary_.values()) changes_.emplace_back(value, Value{});
   for (std::size_t i = 0; i < form.result.size(); ++i) changes_.emplace_back(result.values()[i], made(form.result[i]));
   for (auto& [to, value] : changes_) *to = std::move(value);
   changes_.clear();
@@ -153,7 +153,9 @@ std::vector<CaptureHost*> joined(std::vector<CaptureHost*> a, const std::vector<
 }  // namespace
 
 CaptureEngine::CaptureScope::CaptureScope(CaptureEngine& engine)
-    : engine_(engine), hosts_(joined(engine.lasting_.hosts(), engine.passing_.hosts())), log_(engine.numbers_, hosts_) {
+    : engine_(engine),
+      hosts_(joined(engine.persistent_.hosts(), engine.temporary_.hosts())),
+      log_(engine.numbers_, hosts_) {
   engine_.ids_.clear();
   engine_.types_.clear();
   for (const Value* value : engine_.arguments_) {
@@ -167,28 +169,28 @@ CaptureEngine::CaptureScope::~CaptureScope() {
   if (is_open_) abandon_capture(*engine_.device_);
 }
 
-void CaptureEngine::CaptureScope::finish(const CaptureState& lasting, const CaptureState& result) {
+void CaptureEngine::CaptureScope::finish(const CaptureState& persistent, const CaptureState& result) {
   for (Value* value : result.values()) {
     if (value->has_value() && value->is_tracked() && !is_leaf_of_tape(*value)) *value = value->detach();
   }
-  for (const Value* value : lasting.values()) {
+  for (const Value* value : persistent.values()) {
     if (value->has_value() && value->is_tracked() && !is_leaf_of_tape(*value)) {
       throw Error(StatusCode::failed_precondition,
                   "a captured step leaves " + ir::to_string(value->type()) + " with a gradient to itself; detach() it");
     }
   }
-  auto holders = lasting.values();
+  auto holders = persistent.values();
   holders.insert(holders.end(), result.values().begin(), result.values().end());
   is_open_ = false;
   const auto captured = value_or_throw(end_capture(*engine_.device_, holders, engine_.ids_));
   engine_.recorded_ += 1;
   if (!captured.program) throw Error(StatusCode::invalid_argument, "a captured step computes nothing");
-  bool keeps_its_shape =
-      lasting.words() == engine_.lasting_.words() && lasting.values().size() == engine_.lasting_.values().size();
-  for (std::size_t i = 0; keeps_its_shape && i < lasting.values().size(); ++i) {
-    keeps_its_shape = lasting.values()[i]->has_value() == (engine_.ids_[i] != 0);
+  bool keeps_its_shape = persistent.words() == engine_.persistent_.words() &&
+                         persistent.values().size() == engine_.persistent_.values().size();
+  for (std::size_t i = 0; keeps_its_shape && i < persistent.values().size(); ++i) {
+    keeps_its_shape = persistent.values()[i]->has_value() == (engine_.ids_[i] != 0);
   }
-  engine_.keep(form_of(log_, captured, engine_.ids_, lasting, result), keeps_its_shape);
+  engine_.keep(form_of(log_, captured, engine_.ids_, persistent, result), keeps_its_shape);
 }
 
 const Value& CaptureEngine::changed(const Value* holder) const {
@@ -209,8 +211,8 @@ void CaptureEngine::keep(RecordedForm form, bool keeps_its_shape) {
     return;
   }
   auto dropped = dropped_of(form, aliases_);
-  auto kept = lasting_.kept();
-  kept.insert(kept.end(), passing_.kept().begin(), passing_.kept().end());
+  auto kept = persistent_.kept();
+  kept.insert(kept.end(), temporary_.kept().begin(), temporary_.kept().end());
   recordings_.push_front(
       {words_, types_, std::move(kept), std::move(form), keeps_its_shape, 1, std::move(dropped), {}, {}});
   if (recordings_.size() > kMaxRecordings) recordings_.pop_back();

@@ -8,14 +8,14 @@
 
 namespace burn::client {
 
-std::shared_ptr<const ir::Program> giving_away(const ir::Program& program, const std::vector<bool>& donated) {
+std::shared_ptr<const ir::Program> with_donated_inputs(const ir::Program& program, const std::vector<bool>& donated) {
   ir::ProgramBuilder builder;
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     builder.add_input(program.inputs[i].type);
     if (!donated.empty() && donated[i]) builder.donate(static_cast<std::int32_t>(i));
   }
   for (const auto& node : program.nodes) {
-    // Its values have the numbers that they had: all nodes are added in their order.
+    // The values keep their numbers, as all nodes are added in the same order.
     (void)value_or_throw(builder.add(node.op, program.operands_of(node), node.site, node.recompute));
   }
   return std::make_shared<const ir::Program>(builder.finish(program.outputs));
@@ -57,17 +57,17 @@ std::vector<RecordedSource> sources_of(const std::vector<Value*>& values, const 
 }  // namespace
 
 RecordedForm form_of(const CaptureLog& log, const CapturedRun& captured, std::span<const proto::TensorId> ids,
-                     const CaptureState& lasting, const CaptureState& result) {
+                     const CaptureState& persistent, const CaptureState& result) {
   RecordedForm form;
-  form.program = giving_away(*captured.program, {});
+  form.program = with_donated_inputs(*captured.program, {});
   std::unordered_map<proto::TensorId, std::size_t> argument_of;
   for (std::size_t i = 0; i < ids.size(); ++i) argument_of.try_emplace(ids[i], i);
   for (const auto id : captured.run.inputs) form.inputs.push_back(argument_of.at(id));
-  auto holders = lasting.values();
+  auto holders = persistent.values();
   holders.insert(holders.end(), result.values().begin(), result.values().end());
   const auto sources = sources_of(holders, captured, ids);
-  const auto middle = sources.begin() + static_cast<std::ptrdiff_t>(lasting.values().size());
-  form.lasting.assign(sources.begin(), middle);
+  const auto middle = sources.begin() + static_cast<std::ptrdiff_t>(persistent.values().size());
+  form.persistent.assign(sources.begin(), middle);
   form.result.assign(middle, sources.end());
   form.given = log.given();
   form.events = log.events();
@@ -88,11 +88,11 @@ std::vector<std::int32_t> dropped_of(const RecordedForm& form, std::span<const s
   };
   for (std::size_t i = 0; i < aliases.size(); ++i) {
     auto& dropped = by_alias[first_alias(i)];
-    const bool lasts = i < form.lasting.size();
-    const bool stays =
-        lasts && form.lasting[i].from == RecordedSource::From::argument && form.lasting[i].index == first_alias(i);
+    const bool lasts = i < form.persistent.size();
+    const bool stays = lasts && form.persistent[i].from == RecordedSource::From::argument &&
+                       form.persistent[i].index == first_alias(i);
     if (!stays && dropped >= 0) dropped += 1;
-    if (lasts && !stays) taken_over(form.lasting[i]);
+    if (lasts && !stays) taken_over(form.persistent[i]);
   }
   for (const auto& source : form.result) taken_over(source);
   std::vector<std::int32_t> dropped;

@@ -1,5 +1,5 @@
-// What was recorded of a captured step, free of the numbers and tensors of the call: its program, and where the values
-// of arguments and result come from.
+// The recording of a captured step, without the numbers and tensors of the call: its program, and the sources of the
+// values that the arguments and the result hold afterwards.
 #pragma once
 
 #include <cstddef>
@@ -13,39 +13,40 @@
 
 namespace burn::client {
 
-// Where a tensor comes from after a call, and how the Value that holds it is made.
+// The source of a tensor that an argument or the result holds after a call, and how its Value is made.
 struct RecordedSource {
   enum class From { nothing, argument, output } from = From::nothing;
   std::size_t index = 0;
   bool is_autodiff = false, is_leaf = false;
-  std::int64_t same_leaf_as = -1;  // an earlier one of the lasting and the result's: a parameter at several places
+  std::int64_t same_leaf_as = -1;  // index of an earlier Value (persistent, then result) with the same leaf; -1: none
   friend bool operator==(const RecordedSource&, const RecordedSource&) = default;
 };
 
 struct RecordedForm {
-  std::shared_ptr<const ir::Program> program;  // gives nothing away
-  std::vector<std::size_t> inputs;             // arguments' tensors
-  std::vector<RecordedSource> lasting, result;
+  std::shared_ptr<const ir::Program> program;  // donates no input
+  std::vector<std::size_t> inputs;             // for each of the program's, the number of the argument
+  std::vector<RecordedSource> persistent, result;
   std::vector<CaptureLog::Given> given;
   std::vector<CaptureLog::Event> events;
-  std::vector<std::int64_t> event_numbers;                  // which of the call's numbers an event takes; -1: its own
-  std::vector<std::uint64_t> scalars;                       // those given with a call are 0
-  std::string difference(const RecordedForm& later) const;  // empty: none
+  std::vector<std::int64_t> event_numbers;  // which of the call's numbers an event uses; -1: event.number
+  std::vector<std::uint64_t> scalars;       // 0 in slots that each call fills
+  std::string difference(const RecordedForm& later) const;  // in words; empty if they are equal
 };
 
-// A tensor that gradients are asked for, and that no op has made.
+// Whether the value is tracked and not the result of an op, such as a parameter.
 inline bool is_leaf_of_tape(const Value& value) { return value.is_tracked() && value.tape()->is_leaf; }
 
-// The same program giving away just these inputs.
-std::shared_ptr<const ir::Program> giving_away(const ir::Program& program, const std::vector<bool>& donated);
+// A copy of the program that donates exactly these inputs; an empty list: none.
+std::shared_ptr<const ir::Program> with_donated_inputs(const ir::Program& program, const std::vector<bool>& donated);
 
-// `ids`: of the arguments' tensors before the call, 0 for an empty Value. Errors (thrown): a result from outside the
-// step.
+// `ids`: those of the arguments' tensors before the call, 0 for an empty Value. Errors (thrown): a result that is
+// neither an argument nor computed by the step.
 RecordedForm form_of(const CaptureLog& log, const CapturedRun& captured, std::span<const proto::TensorId> ids,
-                     const CaptureState& lasting, const CaptureState& result);
+                     const CaptureState& persistent, const CaptureState& result);
 
-// For each input, as in CapturedCall. A tensor's memory may be given away when every Value that holds it is replaced or
-// gone afterwards, and none takes it over. `aliases`: for each argument the first that is the same tensor.
+// For each input CapturedCall::dropped. An input may be donated if every argument that holds it is replaced or
+// destroyed by the call, and no argument or result holds it afterwards. `aliases`: for each argument the first that is
+// the same tensor.
 std::vector<std::int32_t> dropped_of(const RecordedForm& form, std::span<const std::uint64_t> aliases);
 
 }  // namespace burn::client

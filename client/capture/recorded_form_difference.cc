@@ -1,4 +1,4 @@
-// What a second recording of a captured step did otherwise than the first, in words.
+// Describes how a second recording of a captured step differs from the first.
 #include <algorithm>
 #include <bit>
 
@@ -7,7 +7,7 @@
 namespace burn::client {
 namespace {
 
-// The bits of a scalar slot as a number.
+// Formats the bits of a scalar slot as a number.
 std::string text_of(std::uint64_t bits, ir::DType dtype) {
   return ir::is_floating(dtype) ? std::to_string(std::bit_cast<double>(bits))
                                 : std::to_string(static_cast<std::int64_t>(bits));
@@ -36,7 +36,7 @@ std::string scalar_difference(const ir::Program& program, std::size_t slot, std:
 
 std::string RecordedForm::difference(const RecordedForm& later) const {
   if (!(program->hash == later.program->hash) || inputs != later.inputs) return "other operations";
-  if (lasting != later.lasting || result != later.result) return "results in other places";
+  if (persistent != later.persistent || result != later.result) return "results in other places";
   const auto same_event = [](const CaptureLog::Event& a, const CaptureLog::Event& b) {
     return a.host == b.host && a.keys == b.keys && a.slot == b.slot && a.count == b.count && a.dtype == b.dtype;
   };

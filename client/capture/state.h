@@ -1,10 +1,11 @@
-// What the arguments and results of a captured step consist of, as far as calls differ in it.
+// The parts of the arguments and results of a captured step in which calls differ: tensors, counters and words.
 //
-// capture_fields(state, x) tells it. Tensors, and pairs, tuples, optionals, vectors and arrays, have it here; modules
-// and optimizers beside their types; a type of your own gets it by an overload in its namespace:
+// capture_fields(state, x) lists the parts of x. It is defined here for tensors, pairs, tuples, optionals, vectors and
+// arrays, and for modules and optimizers next to their types; for a type of your own, add an overload in its namespace:
 //
-//   void capture_fields(burn::client::CaptureState& state, MnistBatch& batch) { state.fields(batch.images,
-//   batch.targets); }
+//   void capture_fields(burn::client::CaptureState& state, MnistBatch& batch) {
+//     state.fields(batch.images, batch.targets);
+//   }
 #pragma once
 
 #include <array>
@@ -21,16 +22,15 @@ namespace burn::client {
 
 class CaptureState {
  public:
-  // `device`: where the step is to run, for arguments that can bring their tensors there first; null: they are there
-  // already.
+  // `device`: that of the step; arguments whose tensors can be moved do so before it runs. Null: nothing is moved.
   explicit CaptureState(std::shared_ptr<DeviceState> device = nullptr);
   const std::shared_ptr<DeviceState>& device() const { return device_; }
 
   void value(Value& value);
   void host(CaptureHost& host);
-  // Something that must be the same for a recording to fit: a count, a name.
+  // Adds a number that must be equal for a recording to be replayed: a count, the id of a parameter.
   void word(std::uint64_t word);
-  // Whatever a word is the address of.
+  // Keeps an object alive whose address is used as a word.
   void keep(std::shared_ptr<const void> object);
 
   template <typename... Ts>

@@ -73,13 +73,14 @@ struct Group::Formed {
   ~Formed() {
     try {
       end();
-    } catch (...) {  // NOLINT: a device is lost, or of a parent process: its session ends what it had
+    } catch (...) {  // NOLINT: a device is lost, or of a parent process: its session ends the group itself
     }
   }
 
   proto::Session& session(std::size_t k) const { return devices[k].state()->session(); }
 
-  // Members may be behind: the group ends on each once all of them have performed one operation more.
+  // Performs one more operation, and ends the group on each member once all have finished it, as members may lag
+  // behind.
   void end() const {
     check_health(devices);
     Lists last;
@@ -106,8 +107,8 @@ struct Group::Formed {
     ending->wait(may_wait ? kMaxWait : std::chrono::milliseconds{0});
   }
 
-  // What is kept until every device has ended the group. These may be the last handles of the devices: no session ends
-  // in a callback of another, which would wait for it.
+  // Keeps the devices alive until all have finished the last operation. These may be the last handles of the devices,
+  // and a session must not be destroyed in a callback of another session, which would wait for it.
   struct Ending {
     explicit Ending(std::size_t devices) : left(devices) {}
     std::atomic<std::size_t> left;
@@ -125,11 +126,11 @@ struct Group::Formed {
       if (!is_left_alone) return;
       try {
         start_thread("burn-close", [last = std::move(states)]() mutable { last.clear(); }).detach();
-      } catch (const std::system_error&) {  // NOLINT: no thread is to be had; they end here
+      } catch (const std::system_error&) {  // NOLINT: no thread can be started; they are destroyed here
       }
     }
-    // So long at most; afterwards it ends by itself. A process that ends meanwhile would hold its sessions at calls
-    // that wait for each other.
+    // Waits at most `limit`; after that, finish() releases the devices. Without the wait, a process that exits could
+    // leave sessions in calls that wait for each other.
     void wait(std::chrono::milliseconds limit) {
       std::unique_lock lock{mutex};
       is_left_alone = !changed.wait_for(lock, limit, [&] { return is_done; });
@@ -174,8 +175,8 @@ void check(const std::vector<Device>& devices, const Group::Lists& values, const
   check_health(devices);
 }
 
-// Records op_of(k, i, value) for the i-th value of each device, in this order on all devices, and sends it: what one
-// device waits for is then on its way to all others.
+// Records op_of(k, i, value) for the i-th value of each device, in the same `order` on all devices, and sends it, so
+// that every device gets the operations that the others wait for.
 template <typename OpOf>
 Group::Lists perform(const std::vector<Device>& devices, Group::Lists values, const std::vector<std::size_t>& order,
                      const Site& site, const OpOf& op_of) {
@@ -187,7 +188,7 @@ Group::Lists perform(const std::vector<Device>& devices, Group::Lists values, co
       auto& value = values[k][i];
       const auto result = apply(op_of(k, i, value), value.inner(), site);
       results[k][i] = value.is_autodiff() ? result.from_inner() : result;
-      value = {};  // it is needed no longer than for this
+      value = {};  // not needed any more
     }
     devices[k].flush();
   }
@@ -200,11 +201,11 @@ std::vector<std::size_t> in_order(std::size_t count) {
   return order;
 }
 
-// Values that are computed before others come before them: what is summed early is sent while the rest is computed.
+// Sorts the values by when they are computed, so that the first ones are summed and sent while the others are computed.
 std::vector<std::size_t> by_readiness(const std::vector<Value>& values) {
   auto order = in_order(values.size());
   if (values.empty()) return order;
-  std::vector<std::int32_t> recorded;  // where each was recorded; -1: it is there already
+  std::vector<std::int32_t> recorded;  // the value's index in its recording; -1: already computed
   {
     const DeviceLock lock(*values.front().device());
     for (const auto& value : values) recorded.push_back(value.storage()->recorder ? value.storage()->value : -1);
@@ -213,8 +214,8 @@ std::vector<std::size_t> by_readiness(const std::vector<Value>& values) {
   return order;
 }
 
-// Per value the number of its bucket (ir/ops/collectives.h), all-reduces of one dtype, so large that links are used
-// well, and so small that the first is sent early. Values of several dtypes may come in turns.
+// For each value the number of its bucket (ir/ops/collectives.h): all-reduces of one dtype, large enough to use the
+// links well, and small enough that the first is sent early. Values of different dtypes may alternate.
 std::vector<std::int64_t> buckets_of(const std::vector<Value>& values, const std::vector<std::size_t>& order) {
   constexpr std::size_t kFirst = std::size_t{1} << 20, kMaxBucket = std::size_t{25} << 20;  // bytes
   struct Bucket {
@@ -234,7 +235,7 @@ std::vector<std::int64_t> buckets_of(const std::vector<Value>& values, const std
   return buckets;
 }
 
-// All of a dim of that size on the first member, none of it on the others.
+// The sizes of a dim's parts: all of it on the first member, 0 on the others.
 ir::Dims all_on_first(std::int64_t size, std::size_t members) {
   auto sizes = ir::Dims::filled(static_cast<int>(members), 0);
   sizes[0] = size;

@@ -1,10 +1,10 @@
-// Devices that compute one thing together, without a router: each has its own part of it, and what belongs to all is
-// summed between them. The bytes go from device to device, not through this program.
+// Devices that compute together without a router: each computes on its own part of the data, and shared values are
+// summed over all of them. The bytes are sent from device to device, not through this program.
 //
 //   const client::Group group({"ws://a:3000", "ws://b:3000"});
-//   std::vector<Tensor<1>> sums = group.all_reduce(losses);  // losses[k] on the k-th device; so is sums[k]
+//   std::vector<Tensor<1>> sums = group.all_reduce(losses);  // losses[k] and sums[k] are on the k-th device
 //
-// docs/router.md ("Without a router") says more.
+// Details: docs/router.md ("Without a router").
 #pragma once
 
 #include <chrono>
@@ -16,25 +16,25 @@
 
 namespace burn::client {
 
-// A cheap handle: copies are the same group, and the last one ends it, behind all that is to be performed in it. One
-// thread at a time, and the same order of calls as of what is recorded on its devices by others: all members perform
-// the group's operations in one order.
+// A cheap handle: copies are the same group. Destroying the last one ends the group after all of its operations. One
+// thread at a time; ops that other threads record on its devices need the same order on all of them, as all members
+// perform the group's operations in one order.
 class Group {
  public:
-  // Connects the devices to each other, and waits until they are; `timeout` bounds the wait. Every device has to be
-  // reachable from the others under the address at which it serves. Errors (thrown), naming the device: fewer than two
-  // devices, or more than ir::kMaxMembers; one that is in the list twice; one that is lost; one that forms no groups,
-  // such as a router's; one that does not answer or cannot reach the others in time.
+  // Connects the devices to each other, and waits until they are connected, at most `timeout`. Requires: every device
+  // is reachable from the others under the address at which it serves. Errors (thrown), naming the device: fewer than
+  // two devices, or more than ir::kMaxMembers; a device that is listed twice, is lost, cannot form groups (such as a
+  // router's), or does not answer or reach the others in time.
   explicit Group(std::vector<Device> devices, std::chrono::milliseconds timeout = std::chrono::seconds{20});
 
   std::size_t size() const;
   const std::vector<Device>& devices() const;
 
-  // One value for each device, all of one type: on each device the combination of all of them, element by element, the
-  // same bits everywhere. 16-bit floats are summed in f32. Recorded and sent, not waited for. No gradient passes.
-  // Errors (thrown): a number of values that is not that of the devices; a value on another device than its place in
-  // the list says; values of different dtypes or shapes, or tracked for gradients; a device that is lost, named. Of
-  // what fails on one device, or on the way, the results fail on all, with the cause.
+  // Combines one value of each device, all of one type, element by element. Every device gets the result, with the same
+  // bits everywhere. 16-bit floats are summed in f32. Recorded and sent, not waited for. No gradient flows through it.
+  // Errors (thrown): more or fewer values than devices; a value that is not on the device at its index; values of
+  // different dtypes or shapes, or tracked for gradients; a lost device, with its name. If the operation fails on one
+  // device or link, the results fail on all devices, with the cause.
   template <int D, Kind K>
   std::vector<Tensor<D, K>> all_reduce(const std::vector<Tensor<D, K>>& values, ir::ReduceFn fn = ir::ReduceFn::sum,
                                        Loc where = Loc::current()) const {
@@ -46,13 +46,13 @@ class Group {
     return results;
   }
 
-  // Without ranks, and of several values at a time: a list for each device, all equally long, whose i-th values belong
-  // together. What they are computed from is sent with them as one program for each device.
+  // The untyped form, for several values at a time: one list for each device, all of equal length; the i-th values of
+  // all lists are combined. Each device gets one program, with the ops that compute its values.
   using Lists = std::vector<std::vector<Value>>;
   Lists all_reduce(Lists values, ir::ReduceFn fn, const Site& site) const;
-  // The sums, on the first device alone. Of values of rank 1 and more.
+  // The sums, on the first device only. Requires: values of rank 1 or more.
   std::vector<Value> reduce(Lists values, const Site& site) const;
-  // Values of the first device on every device, of rank 1 and more.
+  // Copies values of the first device to every device. Requires: rank 1 or more.
   Lists broadcast(const std::vector<Value>& values, const Site& site) const;
 
  private:

@@ -1,5 +1,5 @@
-// Composites: functions over other ops, with their gradient for free. They are written so that the gradient is right
-// everywhere, also where a branch that is not taken overflows or two pieces meet.
+// Composites of other ops, which therefore need no gradient rules. They are written so that the gradient is right
+// everywhere, also where a branch that is not taken overflows, and where two pieces of a function meet.
 #include "client/ops/activation.h"
 
 #include <cmath>
@@ -11,8 +11,8 @@ namespace burn::client {
 
 namespace {
 
-// The largest element along the axes, as a constant: what is subtracted so that no exponential overflows adds nothing
-// to the gradient. Where there are no elements there is nothing to subtract from either, and any number will do.
+// The largest element along the axes, without a gradient: it is subtracted so that no exponential overflows, which does
+// not change the gradient. Along an axis of size 0 the result is not used, so the sum will do.
 Value largest_along(const Value& x, const ir::Dims& axes, const Site& site) {
   const bool is_empty = x.dim(static_cast<int>(axes[0])) == 0;
   return reduce(is_empty ? ir::ReduceFn::sum : ir::ReduceFn::max, x.detach(), axes, site);
@@ -51,7 +51,7 @@ Value softmin(const Value& x, std::int64_t axis, const Site& site) {
   return softmax(-x, axis, site);
 }
 
-// Both parts are divided by e^shift, where shift is the largest exponent: that of the 1 in the denominator is 0.
+// Numerator and denominator are divided by e^shift, where shift is the largest exponent, that of the 1 (0) included.
 Value quiet_softmax(const Value& value, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, value, "quiet_softmax", site)};
   return in_wide_dtype(value, site, [&](const Value& x) {
@@ -62,7 +62,7 @@ Value quiet_softmax(const Value& value, std::int64_t axis, const Site& site) {
 }
 
 // log(1 + e^t) / beta with t = beta x, as max(t, 0) + log1p(e^-|t|). The two pieces share one condition, so that their
-// slopes add up to sigmoid(t) also at 0, where those of a maximum and an absolute value would not.
+// slopes add up to sigmoid(t) also at 0; those of max() and abs() would not.
 Value softplus(const Value& value, double beta, const Site& site) {
   fail_if_empty(value, "softplus", site);
   return in_compute_dtype(value, site, [&](const Value& x) {
@@ -137,8 +137,8 @@ Value leaky_relu(const Value& value, double slope, const Site& site) {
 
 namespace {
 
-// x above 0, scale * (e^(x rate) - 1) elsewhere, both times `outer`. The exponent stops at 0: an overflow in the branch
-// that is not taken would make its gradient 0 * infinity.
+// x above 0, scale * (e^(x rate) - 1) elsewhere, both times `outer`. The exponent is at most 0: an overflow in the
+// branch that is not taken would make its gradient 0 * infinity.
 Value exponential_unit(const Value& value, double scale, double rate, double outer, const Site& site) {
   return in_compute_dtype(value, site, [&](const Value& x) {
     const Value unit = select(x > 0.0, x, expm1(min(x, 0.0) * rate) * scale);
@@ -176,7 +176,7 @@ Value prelu(const Value& x, const Value& alpha, const Site& site) {
   if (is_per_channel) shape[1] = alpha.dim(0);
   const SiteScope scope{site};
   const Value is_positive = x >= 0.0;
-  const Value negative = select(is_positive, 0.0, x);  // no infinity that the slope's gradient would multiply with 0
+  const Value negative = select(is_positive, 0.0, x);  // the gradient of alpha would otherwise be 0 * infinity
   return select(is_positive, x, negative * reshape(alpha, shape, site));
 }
 

@@ -1,5 +1,5 @@
-// Activations beyond the few of client/ops/ops.h, as composites: no op and no gradient rule of their own. Names and
-// defaults are Burn's; where a function has a kink, the gradient there is that of one of its sides.
+// Activations other than the few in client/ops/ops.h, as composites: they have no op and no gradient rule of their own.
+// Names and defaults are Burn's; at a kink of a function, the gradient is that of one of its sides.
 #pragma once
 
 #include "client/ops/ops.h"
@@ -9,7 +9,7 @@ namespace burn::client {
 Value clamp(const Value& x, double low, double high, const Site& site);  // gradient 1 inside, 0 outside
 
 Value softmin(const Value& x, std::int64_t axis, const Site& site);  // softmax(-x)
-// -gather(log_softmax(x, axis), axis, index), without the logarithms that are not read.
+// -gather(log_softmax(x, axis), axis, index), without computing the logarithms that gather would not read.
 Value neg_log_softmax_at(const Value& x, std::int64_t axis, const Value& index, const Site& site);
 Value quiet_softmax(const Value& x, std::int64_t axis, const Site& site);  // e^x / (1 + sum e^x): may attend to nothing
 Value log_sigmoid(const Value& x, const Site& site);                       // -softplus(-x)

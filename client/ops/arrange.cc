@@ -34,7 +34,7 @@ Value triangle(const Value& x, Fn keep, std::int64_t diagonal, const char* op, c
 }  // namespace
 
 Value movedim(const Value& x, std::span<const std::int64_t> from, std::span<const std::int64_t> to, const Site& site) {
-  (void)normalize_axes(from, x, "movedim", site);  // that none is named twice
+  (void)normalize_axes(from, x, "movedim", site);  // throws if a dim occurs twice
   (void)normalize_axes(to, x, "movedim", site);
   if (from.size() != to.size()) {
     fail("movedim: " + std::to_string(from.size()) + " dims to " + std::to_string(to.size()) + " places", site);
@@ -106,7 +106,7 @@ Value unfold(const Value& x, std::int64_t dim, std::int64_t size, std::int64_t s
   if (x.rank() == ir::kMaxRank) fail("unfold: " + ir::to_string(x.type()) + " has the largest rank already", site);
   const auto windows = x.dim(axis) < size ? 0 : (x.dim(axis) - size) / step + 1;
   Value rows;
-  if (step == size) {  // windows that touch need no copies
+  if (step == size) {  // adjacent windows need no copies
     rows = narrow(x, axis, 0, windows * size, site);
   } else {
     const auto place = place_of(x);
@@ -199,7 +199,7 @@ std::vector<Value> chunk(const Value& x, std::int64_t chunks, std::int64_t dim, 
 
 namespace {
 
-// One dim with copies of what is inside.
+// Pads one dim with copies of the elements inside.
 Value pad_axis(const Value& x, int axis, std::int64_t before, std::int64_t after, PadKind kind, const Site& site) {
   const auto size = x.dim(axis);
   const bool mirrors = kind == PadKind::reflect;

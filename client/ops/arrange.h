@@ -1,5 +1,5 @@
-// Tensors moved, cut and padded as users ask for it, made of the ops of client/ops/ops.h: views, slices, gathers. No op
-// and no gradient rule of their own. Dims may be negative: they count from the end. Errors are thrown as burn::Error
+// Functions that permute, cut and pad tensors, as composites of the ops of client/ops/ops.h (views, slices, gathers):
+// they have no op and no gradient rule of their own. Negative dims count from the end. Errors are thrown as burn::Error
 // with shapes and call site.
 #pragma once
 
@@ -13,12 +13,12 @@
 namespace burn::client {
 
 // --- order of dims and of elements -----------------------------------------------------------------------------------
-// The dims `from` go to the places `to`, the others keep their order around them.
+// Moves the dims `from` to the positions `to`; the other dims keep their order.
 Value movedim(const Value& x, std::span<const std::int64_t> from, std::span<const std::int64_t> to, const Site& site);
 // y[i] = x[(i + shift) mod n] along each dim, one after the other: a positive shift moves elements toward index 0.
 Value roll(const Value& x, std::span<const std::int64_t> shifts, std::span<const std::int64_t> dims, const Site& site);
-Value squeeze_all(const Value& x, const Site& site);  // no dim of size 1 stays; at least rank 1 does
-Value unsqueeze_to(const Value& x, std::int64_t rank, const Site& site);  // leading dims of size 1
+Value squeeze_all(const Value& x, const Site& site);  // removes all dims of size 1, but keeps rank 1
+Value unsqueeze_to(const Value& x, std::int64_t rank, const Site& site);  // adds leading dims of size 1
 Value repeat_dim(const Value& x, std::int64_t dim, std::int64_t times, const Site& site);
 // [..., n, ...] -> [..., windows, ..., size]: windows of `size` elements, `step` apart; none where size > n.
 Value unfold(const Value& x, std::int64_t dim, std::int64_t size, std::int64_t step, const Site& site);
@@ -26,22 +26,24 @@ Value unfold(const Value& x, std::int64_t dim, std::int64_t size, std::int64_t s
 // --- parts -----------------------------------------------------------------------------------------------------------
 Value slice_dim(const Value& x, std::int64_t dim, const Range& range, const char* op, const Site& site);
 Value slice_fill(const Value& x, std::span<const Range> ranges, Scalar value, const Site& site);
-Value select_dim(const Value& x, std::int64_t dim, std::int64_t index, const Site& site);  // the dim goes; rank 1 stays
-std::vector<Value> split(const Value& x, std::int64_t size, std::int64_t dim, const Site& site);  // the last: the rest
+Value select_dim(const Value& x, std::int64_t dim, std::int64_t index, const Site& site);  // removes dim; rank >= 1
+std::vector<Value> split(const Value& x, std::int64_t size, std::int64_t dim, const Site& site);  // last: remainder
 std::vector<Value> split_with_sizes(const Value& x, std::span<const std::int64_t> sizes, std::int64_t dim,
                                     const Site& site);
-// Pieces of ceil(n / chunks), the last with the rest: may be fewer than asked for, n of size 1 where n < chunks.
+// Pieces of size ceil(n / chunks), the last with the remainder. There may be fewer than `chunks`: n pieces of size 1 if
+// n < chunks.
 std::vector<Value> chunk(const Value& x, std::int64_t chunks, std::int64_t dim, const Site& site);
 
 // --- borders ---------------------------------------------------------------------------------------------------------
-// constant: `value`; reflect: mirrored at the edge element, which is not repeated (so padding < size); edge: the edge
-// element again. Several dims one after the other.
+// constant: fills with `value`; reflect: mirrors at the edge element, which is not repeated (so padding < size); edge:
+// repeats the edge element. Several dims are padded one after the other.
 enum class PadKind : std::uint8_t { constant, reflect, edge };
-using Padding = std::vector<std::pair<std::int64_t, std::int64_t>>;  // before and after, of the last dims
+using Padding = std::vector<std::pair<std::int64_t, std::int64_t>>;  // {before, after} for each of the last dims
 Value pad_as(const Value& x, const Padding& pads, PadKind kind, Scalar value, const Site& site);
 
 // --- matrices and grids ----------------------------------------------------------------------------------------------
-// Of the last two dims, what lies on one side of the diagonal column - row = `diagonal`; zeros elsewhere.
+// The elements on and above (triu) or on and below (tril) the diagonal column - row = `diagonal` of the last two dims;
+// zeros elsewhere.
 Value triu(const Value& x, std::int64_t diagonal, const Site& site);
 Value tril(const Value& x, std::int64_t diagonal, const Site& site);
 // bool: true where `fn`(column - row, offset) over the last two dims of `shape`.
@@ -50,8 +52,8 @@ Value diagonal_mask(const Place& place, const ir::Shape& shape, ir::PointwiseFn 
                     const Site& site);
 // i64 [*shape, rank]: at [i, j, ...] the numbers i, j, ...
 Value cartesian_grid(const Place& place, const ir::Shape& shape, const Site& site);
-// One tensor for each of the vectors: x_k along dim k. cartesian: the first two dims change places ("xy"). sparse: the
-// other dims have size 1.
+// One tensor for each of the vectors: x_k varies along dim k. cartesian: the first two dims are swapped ("xy"). sparse:
+// the other dims have size 1.
 std::vector<Value> meshgrid(std::span<const Value> axes, bool is_cartesian, bool is_sparse, const Site& site);
 
 }  // namespace burn::client

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The batch dims that all have when those of size 1 repeat; others are left for the shape rules to complain of.
+// The broadcast batch dims of all operands. spread() reports dims that do not broadcast.
 ir::Shape common_batch(std::span<const Value* const> all, const Site& site) {
   for (const Value* x : all) {
     if (x != nullptr) fail_if_empty(*x, "attention", site);
@@ -31,7 +31,7 @@ ir::Shape common_batch(std::span<const Value* const> all, const Site& site) {
   return batch;
 }
 
-// Dims of size 1 repeated: batch dims, and the last two where sizes are given for them.
+// Expands dims of size 1: the batch dims, and the last two to `rows` and `columns`.
 Value spread(const Value& x, const ir::Shape& batch, std::int64_t rows, std::int64_t columns, const Site& site) {
   ir::Shape shape = batch;
   shape.push_back(rows);
@@ -69,7 +69,7 @@ struct Operands {
 
 }  // namespace
 
-Value hide(const Value& scores, const Value* mask, bool is_causal, const Site& site) {
+Value mask_scores(const Value& scores, const Value* mask, bool is_causal, const Site& site) {
   Value hidden = mask ? *mask : Value{};
   if (is_causal) {
     const auto n = scores.dim(-2), m = scores.dim(-1);
@@ -103,13 +103,13 @@ Value attention_fallback(const Value& query, const Value& key, const Value& valu
                          const AttentionOptions& options, const Site& site) {
   Operands in(query, key, value, mask, bias, site);
   const auto dtype = in.q.dtype();
-  const Autocast pause{ir::DType::f32};  // from here on all is in the compute dtype on purpose
+  const Autocast pause{ir::DType::f32};  // everything below computes in the compute dtype, also within a scope
   for (Value* operand : {&in.q, &in.k, &in.v}) *operand = to_compute_dtype(*operand, site);
   if (in.bias) in.bias = to_compute_dtype(*in.bias, site);
   const SiteScope scope{site};
   Value scores = matmul(in.q, swap_dims(in.k, -2, -1, site), site) * in.scale(options);  // [..., n, m]
   if (options.softcap) scores = tanh(scores * (1 / *options.softcap)) * *options.softcap;
-  scores = hide(scores, in.mask ? &*in.mask : nullptr, options.is_causal, site);
+  scores = mask_scores(scores, in.mask ? &*in.mask : nullptr, options.is_causal, site);
   if (in.bias) scores = scores + *in.bias;
   return cast(matmul(softmax_or_zero(scores, site), in.v, site), dtype, site);  // [..., n, e]
 }

@@ -28,12 +28,12 @@ Value filled(const Place& place, const ir::Shape& shape, Scalar value, ir::DType
 Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int64_t step, ir::DType dtype,
              const Site& site) {
   if (step <= 0) fail("arange: step is " + std::to_string(step) + ", must be positive", site);
-  const auto span = Scalar::Whole{end} - start;  // more than 64 bits where they are far apart
+  const auto span = Scalar::Whole{end} - start;  // may need more than 64 bits
   if (span > INT64_MAX) {
     fail("arange: from " + std::to_string(start) + " to " + std::to_string(end) + " are too many numbers", site);
   }
   const auto size = span > 0 ? static_cast<std::int64_t>((span + step - 1) / step) : 0;
-  // Floats are rounded once, from whole numbers: a position beyond 2^24 (256 in bf16) is none of theirs.
+  // Floats are rounded once, from whole numbers, as f32 cannot represent all positions beyond 2^24 (bf16: 256).
   const auto counted_as = ir::is_floating(dtype) && (step != 1 || start != 0) ? ir::DType::i64 : dtype;
   Value result{place.device->record(ir::Iota{counted_as, size}, {}, site), place.autodiff};
   if (step != 1) result = pointwise(ir::PointwiseFn::mul, result, constant(place, step, counted_as, site), site);

@@ -14,7 +14,8 @@ namespace {
 
 using Fn = ir::PointwiseFn;
 
-// A tensor whose dims have names. Those of "..." are digits, '7' for the last: they line up from the right.
+// A tensor with a label for each dim. The labels of "..." are digits, '7' for the last dim, so that they align at the
+// right.
 struct Named {
   Value value;
   std::string labels;
@@ -74,7 +75,7 @@ class Equation {
     fail("einsum \"" + std::string{text_} + "\": " + what, site_);
   }
 
-  // The labels of a term; "..." is `dims` digits.
+  // The labels of a term; "..." is replaced by `dims` digits.
   std::string named(const std::string& term, int dims, bool is_result) const {
     std::string labels;
     for (std::size_t i = 0; i < term.size(); ++i) {
@@ -114,7 +115,7 @@ class Equation {
     terms_.push_back(std::move(operand));
   }
 
-  // Two dims of one label become one: the elements where both are the same.
+  // Replaces two dims of the same label by one, their diagonal.
   bool take_diagonal(Named& x) const {
     for (std::size_t i = 0; i < x.labels.size(); ++i) {
       const auto j = x.labels.find(x.labels[i], i + 1);
@@ -141,7 +142,8 @@ class Equation {
     return false;
   }
 
-  // Behind no arrow: "..." and the letters that occur once. Sorted: digits, capitals, small letters.
+  // The result's labels for an equation without an arrow: "..." and the letters that occur once. Sorted: digits,
+  // capitals, small letters.
   std::string implied() const {
     std::string labels;
     for (const auto& [label, size] : sizes_) {
@@ -150,7 +152,7 @@ class Equation {
     return labels;
   }
 
-  // The labels that the result or another term still needs.
+  // The labels that the result or a term other than `but` needs.
   std::string needed(const Named* but) const {
     std::string labels = result_;
     for (const auto& term : terms_) {
@@ -159,7 +161,7 @@ class Equation {
     return labels;
   }
 
-  // Summed over the dims that are not wanted.
+  // Sums x over the dims whose labels are not in `wanted`.
   Named summed(const Named& x, const std::string& wanted) const {
     ir::Dims gone;
     Named result{x.value, ""};
@@ -204,7 +206,7 @@ class Equation {
     return best;
   }
 
-  // x with the dims `labels`, in that order and of full size.
+  // x with the dims `labels`, in that order and expanded to full size.
   Value arranged(const Named& x, const std::string& labels) const {
     ir::Dims order;
     ir::Shape shape;
@@ -220,7 +222,7 @@ class Equation {
     for (const char label : a.labels) {
       const bool in_both = b.labels.find(label) != std::string::npos;
       const bool is_wanted = wanted.find(label) != std::string::npos;
-      (in_both ? (is_wanted ? batch : inner) : left) += label;  // what only one has was summed before, or is wanted
+      (in_both ? (is_wanted ? batch : inner) : left) += label;  // unwanted labels of one operand are summed already
     }
     for (const char label : b.labels) {
       if (a.labels.find(label) == std::string::npos) right += label;
@@ -237,7 +239,7 @@ class Equation {
     return {apply(ir::Reshape{shape}, matmul(lhs, rhs, site_), site_), labels};
   }
 
-  // x as an operand beside others that have `labels`.
+  // x as an operand that broadcasts over the dims `labels`.
   Value over(const Named& x, const std::string& labels) const {
     ir::Dims order;
     ir::Shape shape;

@@ -8,10 +8,11 @@
 
 namespace burn::client {
 
-// "bij,bjk->bik": a letter names a dim of each operand; those that are missing behind the arrow are summed. Without an
-// arrow, the letters that occur once, in alphabetical order. "..." stands for leading dims, which broadcast. A letter
-// twice in one operand is its diagonal. Of operands, the pair with the smallest product is multiplied first, by a
-// matrix product where something is summed. No labels behind the arrow: [1].
+// "bij,bjk->bik": a letter names a dim of each operand; letters that are missing after the arrow are summed over.
+// Without an arrow, the result has the letters that occur once, in alphabetical order. "..." stands for leading dims,
+// which broadcast. A letter that occurs twice in one operand takes its diagonal. The pair of operands with the smallest
+// product is multiplied first, by a matrix product if a dim is summed over. No labels after the arrow: the result is
+// [1].
 Value einsum(std::string_view equation, std::span<const Value> operands, const Site& site);
 
 }  // namespace burn::client

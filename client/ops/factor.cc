@@ -10,14 +10,14 @@ namespace {
 
 using Fn = ir::PointwiseFn;
 
-// [n] as a row or a column of matrices like x, broadcasting.
+// [n] as a row or a column that broadcasts over matrices of `rank` dims.
 Value line(const Value& numbers, int rank, int dim, const Site& site) {
   ir::Shape shape = ir::Shape::filled(rank, 1);
   shape[rank + dim] = numbers.dim(0);
   return reshape(numbers, shape, site);
 }
 
-// bool [1, ..., rows, columns]: where column - row compares so with 0.
+// bool [1, ..., rows, columns]: compare(column - row, 0).
 Value where_beside_diagonal(Fn compare, const Value& x, const Site& site) {
   const auto numbers = [&](int dim) {
     return line(arange(place_of(x), 0, x.dim(dim), 1, ir::DType::i64, site), x.rank(), dim, site);
@@ -80,7 +80,7 @@ LuParts lu(const Value& x, const Site& site) {
   const Value &packed = results[0], &permutation = results[1];
   const auto n = x.dim(-2), k = std::min(n, x.dim(-1));
   const int rank = x.rank();
-  // Column i of P has its 1 where row i of L U comes from.
+  // Row permutation[i] of P has its 1 in column i.
   const Value rows = line(arange(place_of(x), 0, n, 1, ir::DType::i64, site), rank, -2, site);
   const Value from = unsqueeze(permutation, ir::Dims{rank - 2}, site);
   const Value p = cast(pointwise(Fn::equal, from, rows, site), x.dtype(), site);

@@ -1,4 +1,4 @@
-// Factorisations of matrices and systems of linear equations, in the last two dims, over batches. 16-bit floats are
+// Matrix factorisations and solvers of linear equations, over the last two dims, for batches. 16-bit floats are
 // computed in f32.
 #pragma once
 

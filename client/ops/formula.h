@@ -1,11 +1,11 @@
-// Formulas that read as formulas: operators and functions over Values, recorded at the call site of the SiteScope
-// around them. For .cc files that write composites, gradients and update rules; everywhere else the functions of
-// client/ops/ops.h say more clearly what they do.
+// Operators and functions over Values, recorded at the call site of the SiteScope around them, so that code reads as a
+// formula. For .cc files with composites, gradients and update rules; elsewhere the functions of client/ops/ops.h are
+// clearer.
 //
 //   const SiteScope scope{site};
 //   return x * sigmoid(x) + 0.5;
 //
-// A number becomes a constant of the program, in the dtype of the value beside it. Two tensors broadcast as in
+// A number becomes a constant of the program, in the dtype of the other operand. Two tensors broadcast as in
 // pointwise(). Every one-argument function of ir/ops/pointwise.def has its own name here.
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace burn::client {
 
-// A number in the form that `like` combines with.
+// A number as a constant that combines with `like`: of its dtype, on its device.
 inline Value literal(const Value& like, double number) {
   return constant(place_of(like), number, like.dtype(), current_site());
 }
 
-// Zeros of x's shape and dtype, beside it.
+// Zeros of x's shape and dtype, on its device.
 inline Value zeros_like(const Value& x) { return filled(place_of(x), x.shape(), 0, x.dtype(), current_site()); }
 
 #define BURN_FORMULA_BINARY(name, fn)                                                                                \
@@ -53,19 +53,20 @@ BURN_FORMULA_BINARY(bool_or, bool_or)
 #undef P3
 inline Value operator-(const Value& x) { return neg(x); }
 
-// `a` where the condition holds, `b` elsewhere.
+// `a` where the condition is true, `b` elsewhere.
 inline Value select(const Value& condition, const Value& a, const Value& b) {
   return select(condition, a, b, current_site());
 }
 inline Value select(const Value& condition, const Value& a, double b) { return select(condition, a, literal(a, b)); }
 inline Value select(const Value& condition, double a, const Value& b) { return select(condition, literal(b, a), b); }
 
-// Another operand of a formula over 16-bit floats, as in_compute_dtype has the first.
+// Casts 16-bit floats to f32, as in_compute_dtype() does with its operand: for further operands of its formula.
 inline Value to_compute_dtype(const Value& x, const Site& site) { return cast(x, ir::compute_dtype(x.dtype()), site); }
 
-// A vector over the last dim of `x` as an operand of a formula that computes with x's rows: [1, ..., 1, n] in the dtype
-// of arithmetic. Where no gradient wants to be summed in it, it is cast element by element in the formula's own kernel.
-inline Value line_of(const Value& vector, const Value& x, const Site& site) {
+// A vector over the last dim of `x` as an operand of a formula over x's rows: [1, ..., 1, n] in the compute dtype. A
+// 16-bit vector that is not tracked is expanded first, so that the formula's own kernel casts it element by element; a
+// tracked one is cast first, so that its gradient is summed in the compute dtype.
+inline Value as_row_vector(const Value& vector, const Value& x, const Site& site) {
   ir::Shape line = ir::Shape::filled(x.rank(), 1);
   line[x.rank() - 1] = vector.dim(0);
   const bool is_wide = vector.dtype() == ir::compute_dtype(vector.dtype());
@@ -73,10 +74,9 @@ inline Value line_of(const Value& vector, const Value& x, const Site& site) {
   return to_compute_dtype(expand(reshape(vector, line, site), x.shape(), site), site);
 }
 
-// The formula over x in the dtype that arithmetic on it happens in, its result in that of x. So a composite over 16-bit
-// floats is computed in f32 from its first step to its last and rounded once, forwards and backwards; none of its sums,
-// squares and counts is lost that the result does not show. `formula` takes a Value and gives one; its operators record
-// `site`.
+// Computes the formula over x in x's compute dtype, and casts the result to the dtype of x. A composite over 16-bit
+// floats is thus computed in f32 and rounded once, forwards and backwards, without overflow or rounding of intermediate
+// sums, squares and counts. `formula` takes a Value and returns one; its operators record `site`.
 template <typename Formula>
 Value in_compute_dtype(const Value& x, const Site& site, Formula&& formula) {
   const SiteScope scope{site};
@@ -84,8 +84,7 @@ Value in_compute_dtype(const Value& x, const Site& site, Formula&& formula) {
   return cast(result, x.dtype(), site);
 }
 
-// The same for norms, softmax, losses, sums and means: within an autocast scope their results stay in the dtype that
-// they were computed in.
+// The same for norms, softmax, losses, sums and means: within an autocast scope the result is not cast back.
 template <typename Formula>
 Value in_wide_dtype(const Value& x, const Site& site, Formula&& formula) {
   const SiteScope scope{site};
@@ -93,8 +92,8 @@ Value in_wide_dtype(const Value& x, const Site& site, Formula&& formula) {
   return Autocast::dtype() ? result : cast(result, x.dtype(), site);
 }
 
-// A Value with the call site it was made for: what formulas were written over before SiteScope, kept for programs that
-// use it. Its operators are those of Value and record the scope's site.
+// A Value with its call site: the operand type of formulas before SiteScope existed, kept for programs that use it. Its
+// operators are those of Value, and record the site of the scope.
 class Term : public Value {
  public:
   Term(const Value& value) : Term(value, current_site()) {}  // NOLINT: implicit, a formula's results are Values

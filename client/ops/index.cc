@@ -16,8 +16,8 @@ Value scatter(const Value& x, std::int64_t axis, const Value& index, const Value
 
 namespace {
 
-// A list of rows as the index of a Gather along `axis`: the same number for a whole row, which costs nothing (a stride
-// of 0).
+// A list of rows as the index of a Gather along `axis`: each number is expanded over a whole row, without a copy (a
+// stride of 0).
 Value row_index(const Value& x, int axis, const Value& index, const char* op, const Site& site) {
   fail_if_empty(index, op, site);
   if (index.rank() != 1)

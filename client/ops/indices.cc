@@ -15,7 +15,8 @@ std::int64_t product(const ir::Shape& shape, int begin, int end) {
   return count;
 }
 
-// What gather_nd and scatter_nd are to a gather and a scatter of rows: x as [places, inner], the index as [rows].
+// The operands of gather_nd and scatter_nd as those of a gather or scatter of rows: x as [positions, inner], the index
+// as [rows].
 struct Flat {
   Value x, index;
   std::int64_t inner = 1;
@@ -35,8 +36,8 @@ Flat flat(const Value& x, const Value& indices, const char* op, const Site& site
 
   const auto places = product(x.shape(), 0, leading), rows = product(indices.shape(), 0, batch);
   const Value columns = apply(ir::Reshape{{rows, k}}, cast(indices.detach(), ir::DType::i64, site), site);
-  // The place counted row-major. What each coordinate adds to it is looked up, so that one that is outside of its dim
-  // is found as that coordinate, and never passes for a place further on.
+  // The row-major position. The contribution of each coordinate is looked up in a table, so that a coordinate that is
+  // out of range of its dim is an error, and is not taken for a later position.
   Value index = columns;
   if (leading == 1) index = apply(ir::Reshape{{rows}}, columns, site);
   for (int i = 0; i < leading && leading > 1; ++i) {

@@ -62,7 +62,7 @@ IntegerOperation comparison(Fn fn, const Scalar& number, const IntegerRange& ran
   const IntegerOperation always{Fn::lower_equal, to_scalar(range.highest)},
       never{Fn::greater, to_scalar(range.highest)};
   if (std::isnan(number.as_double())) return fn == Fn::not_equal ? always : never;
-  // x < 0.5 where x < 1, and x <= 0.5 where x <= 0.
+  // x < 0.5 is x < 1, and x <= 0.5 is x <= 0.
   const Whole x = fn == Fn::lower || fn == Fn::greater_equal ? round_up(number) : round_down(number);
   switch (fn) {
     case Fn::equal:

@@ -1,5 +1,6 @@
-// A number of any size, sign and fraction beside a tensor of integers. Values count, not what is left of them in the
-// tensor's dtype: {0, 1, 2} is lower than 0.5 in its first element, and every i8 is lower than 300.
+// Operations of an integer tensor and a number of any size, sign and fraction. The number's exact value counts; it is
+// not converted to the tensor's dtype: {0, 1, 2} is lower than 0.5 in its first element, and every i8 is lower than
+// 300.
 #pragma once
 
 #include <string_view>
@@ -15,26 +16,25 @@ struct IntegerRange {
 };
 IntegerRange range_of(ir::DType dtype);
 
-// fn(x, number) for x of the dtype, with a number that the dtype has: what the operand of a program can be.
+// fn(x, number) for x of the dtype, with a number in the dtype's range, so that it can be an operand of a program.
 struct IntegerOperation {
   ir::PointwiseFn fn;
   Scalar number;
 };
 
-// * Comparisons hold for the exact value; where no x of the dtype can tell, as for NaN, they become one that is always
-// false, or true.
-// * max and min take bounds: the least whole number from a lower one on, the largest up to an upper one, within the
-// dtype.
-// * Arithmetic stays in the dtype, so it takes whole numbers; sums, products and bits wrap as integers do, all else has
-// to be
-//   in range. Errors (thrown): a number that is not.
+// The operation on integers that is equivalent to fn(x, number):
+// * Comparisons use the exact value. If the result is the same for every x of the dtype, as for NaN, the operation is a
+//   comparison that is always false or always true.
+// * The bound of max is rounded up to a whole number, that of min down; both are clamped to the range of the dtype.
+// * Arithmetic is computed in the dtype, so it takes whole numbers. For sums, products and bitwise operations the
+//   number wraps as integers do; otherwise it has to be in range. Errors (thrown): a fraction; a number out of range.
 IntegerOperation with_integers(ir::PointwiseFn fn, Scalar number, ir::DType dtype, const Site& site);
 
-// A number that a tensor of integers is filled with, toward zero. Errors (thrown): one that the dtype does not have.
+// Rounds a number that an integer tensor is filled with toward zero. Errors (thrown): the dtype cannot represent it.
 Scalar integer_to_store(Scalar number, ir::DType dtype, const Site& site);
 
-// The number itself, where the dtype has it. Errors (thrown): where it does not. For the arguments of captured steps,
-// of which a recorded program cannot know what they will be.
+// Returns the number itself. Errors (thrown): the dtype cannot represent it. For arguments of captured steps, whose
+// values are not known when the program is recorded.
 const Scalar& exact_integer(const Scalar& number, ir::DType dtype, const Site& site);
 
 }  // namespace burn::client

@@ -43,13 +43,13 @@ Value linear(const Value& x, const Value& weight, const Value* bias, const Site&
     return linear(cast(x, *low, site), cast(weight, *low, site), bias != nullptr ? &narrow_bias : nullptr, site,
                   layout);
   }
-  // Leading dims are rows of one large product.
+  // Leading dims become rows of one large product.
   Value rows =
       x.rank() == 2
           ? x
           : reshape(x, ir::Shape{x.type().num_elements() / std::max<std::int64_t>(1, x.dim(-1)), x.dim(-1)}, site);
   Value result = matmul(rows, is_row ? weight : swap_dims(weight, 0, 1, site), site);  // [rows, d_output]
-  // In the result's shape before the bias comes to it, so that the sum is fused with what follows.
+  // Reshaped before the bias is added, so that the sum is fused with the ops after it.
   if (x.rank() != 2) {
     ir::Shape shape = x.shape();
     shape[shape.rank() - 1] = d_output;

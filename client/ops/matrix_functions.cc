@@ -34,11 +34,11 @@ Value transposed_zeros(const Value& x, const Site& site) {
   return filled(place_of(x), shape, 0, x.dtype(), site);
 }
 
-// [..., n], whole numbers from 0 to n - 1 in any order -> [...]: 1 where an even number of swaps sorts them, else -1.
+// [..., n], a permutation of 0 to n - 1 -> [...]: 1 if it is even, else -1.
 Value parity(const Value& permutation, ir::DType dtype, const Site& site) {
   const Value row = unsqueeze(permutation, ir::Dims{permutation.rank() - 1}, site),
               column = unsqueeze(permutation, ir::Dims{permutation.rank()}, site);
-  // Those after it that are less, for each.
+  // For each element, the later ones that are less.
   const Value inverted = tril(cast(pointwise(Fn::greater, row, column, site), ir::DType::i64, site), -1, site);
   const int rank = inverted.rank();
   const Value count =
@@ -47,17 +47,18 @@ Value parity(const Value& permutation, ir::DType dtype, const Site& site) {
   return 1.0 - 2.0 * odd;
 }
 
-// What pinv changes by where x changes by `change`, to first order, for x of constant rank (G. H. Golub, V. Pereyra,
-// "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables separate", 1973):
-// -P C P + P P^T C^T (I - X P) + (I - P X) C^T P^T P.
+// The first-order change of pinv(x) when x changes by `change`, for x of constant rank (G. H. Golub, V. Pereyra, "The
+// differentiation of pseudo-inverses and nonlinear least squares problems whose variables separate", 1973): -P C P + P
+// P^T C^T (I - X P) + (I - P X) C^T P^T P.
 Value pinv_change(const Value& p, const Value& x, const Value& change) {
   const Value pt = transposed(p), ct = transposed(change);
   const Value to_left = ct - product(ct, product(x, p)), to_right = ct - product(product(p, x), ct);
   return product(p, product(pt, to_left)) + product(product(to_right, pt), p) - product(p, product(change, p));
 }
 
-// The gradient of singular vectors is undetermined where singular values are equal, that of the pseudo-inverse is not:
-// the value comes from the vectors, and derivatives from a Taylor polynomial around it that is right up to the second.
+// If singular values are equal, the gradient of the singular vectors is undetermined, but that of the pseudo-inverse is
+// not: its value is computed from the vectors, its derivatives from a Taylor polynomial around it that is correct up to
+// the second derivative.
 Value with_gradient(const Value& p, const Value& x) {
   const Value change = x - x.detach();
   const Value first = p + pinv_change(p, x.detach(), change);
@@ -77,7 +78,7 @@ Value pinv_wide(const Value& wide, const RankTolerance& tolerance, const Site& s
   return wide.is_tracked() ? with_gradient(p, wide) : p;
 }
 
-// R of Q R, or zeros if there is a pivot that is 0 but for rounding: what a solution then calls singular.
+// R of Q R, or zeros if a pivot is 0 up to rounding, so that the solver reports a singular matrix.
 Value full_rank_or_zero(const Value& r, std::int64_t longest) {
   const Value pivots = abs(diag(r, current_site())).detach();
   const Value least = reduced(Red::max, pivots, -1) * (static_cast<double>(longest) * epsilon_of(r.dtype()));
@@ -85,7 +86,7 @@ Value full_rank_or_zero(const Value& r, std::int64_t longest) {
   return select(unsqueeze(is_singular, ir::Dims{is_singular.rank()}, current_site()), 0.0, triu(r, 0, current_site()));
 }
 
-// By Q R = a, or, where there are more unknowns than equations, by that of a^T.
+// Least squares by Q R = a, or by Q R = a^T if there are more unknowns than equations.
 Value least_squares_by_qr(const Value& a, const Value& b, const Site& site) {
   const bool is_tall = a.dim(-2) >= a.dim(-1);
   const auto parts = qr(is_tall ? a : transposed(a), true, site);
@@ -168,15 +169,15 @@ Value matrix_power(const Value& x, std::int64_t n, const Site& site) {
   return cast(power(base, count), x.dtype(), site);
 }
 
-// Halves x until the series is exact to the last bit, and squares the sum as often. How often that is differs from
-// matrix to matrix and is not read: kMaxSquarings are in the program, and those that a matrix does not need leave it
-// as it is.
+// Halves x until the series is exact to the last bit, and squares the sum as many times. The number of times depends on
+// the matrix, and is not read from the device: the program has kMaxSquarings squarings, and those that a matrix does
+// not need leave it unchanged.
 Value matrix_exp(const Value& x, const Site& site) {
   const Value wide = square_matrices(x, "matrix_exp", site);
   const SiteScope scope{site};
   if (x.type().num_elements() == 0) return x;
   constexpr int kMaxSquarings = 20;
-  // Up to here a series of degree 16 has a backward error below half an epsilon (A. H. Al-Mohy, N. J. Higham,
+  // Up to this norm a series of degree 16 has a backward error below half an epsilon (A. H. Al-Mohy, N. J. Higham,
   // "Computing the action of the matrix exponential", 2011, table 3.1, for degree 15).
   const double largest = wide.dtype() == ir::DType::f64 ? 0.64 : 2.2;
   const Value norm = reduced(Red::max, reduced(Red::sum, abs(wide.detach()), -2), -1);

@@ -1,5 +1,5 @@
-// Functions of matrices that are made of factorisations, solutions and products, in the last two dims, over batches.
-// Values and gradients are those of torch.linalg; 16-bit floats are computed in f32.
+// Matrix functions, as composites of factorisations, solvers and products, over the last two dims, for batches. Values
+// and gradients are those of torch.linalg; 16-bit floats are computed in f32.
 #pragma once
 
 #include <optional>

@@ -15,8 +15,8 @@ ir::Dims one_axis(const Value& x, std::int64_t axis, const char* op, const Site&
 
 Value sum(const Value& x, const ir::Dims& axes) { return reduce(ir::ReduceFn::sum, x, axes, current_site()); }
 
-// The p-th root of a sum of p-th powers. Where the sum is 0 its slope is infinite and that of the powers 0: taken as 0
-// together, by a root of something else that the result there does not depend on.
+// The p-th root of a sum of p-th powers. Where the sum is 0, the root's slope is infinite and that of the powers is 0;
+// their product is taken as 0, by taking the root of 1 there instead.
 Value root(const Value& total, double p) {
   const Value is_zero = total == 0.0;
   const Value positive = select(is_zero, 1.0, total);
@@ -24,7 +24,7 @@ Value root(const Value& total, double p) {
   return select(is_zero, p > 0 ? 0.0 : std::numeric_limits<double>::infinity(), y);
 }
 
-// |x|^p. Below 2 the slope, or the slope of the slope, is infinite at 0; both are taken as 0 there.
+// |x|^p. For p < 2 the first or second derivative is infinite at 0; both are taken as 0 there.
 Value powers(const Value& x, double p) {
   const auto power = [&](const Value& base) { return pow(base, p); };
   if (p > 2) return power(abs(x));

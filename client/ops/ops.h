@@ -1,6 +1,6 @@
-// Tensor functions without templates: what Tensor<D, K> forwards to and gradients are written with. Each records one op
-// or a few; composites over them (softmax, losses, norms) need no edit anywhere else. Errors are thrown as burn::Error
-// with shapes and site.
+// Tensor functions without templates: Tensor<D, K> forwards to them, and gradient rules are written with them. Each
+// records one op or a few; a composite of them (softmax, losses, norms) needs no code anywhere else. Errors are thrown
+// as burn::Error with shapes and call site.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,26 @@ namespace burn::client {
 using Site = ir::CallSite;
 
 // --- creation (creation.cc); shapes and dtype as given, on `device` --------------------------------------------------
-struct Place {  // where and as what a tensor is made
+struct Place {  // the device that a tensor is made on, with or without tracking of gradients
   std::shared_ptr<DeviceState> device;
   bool autodiff = false;
 };
 inline Place place_of(const Value& like) { return {like.device(), like.is_autodiff()}; }
 
-// Numbers in a place of integers go toward zero; one that the dtype does not have is an error (integer_scalar.h).
+// A number for an integer dtype is rounded toward zero; one that the dtype cannot represent is an error
+// (integer_scalar.h).
 Value scalar(const Place& place, Scalar value, ir::DType dtype,
              const Site& site = {});  // [] in a slot: may differ from run to run
-Value constant(const Place& place, Scalar value, ir::DType dtype, const Site& site);  // [] written into the program
+Value constant(const Place& place, Scalar value, ir::DType dtype, const Site& site);  // [], part of the program
 Value full(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site);
-// Like full, but the number is part of the program: for zeros, ones and what formulas need.
+// Like full(), but the number is part of the program: for zeros, ones and constants of formulas.
 Value filled(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site);
 Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int64_t step, ir::DType dtype,
              const Site& site);
-// [] of bool: false where something fails that a value is computed from which is chosen by it, of what is recorded up
-// to here and of what it is computed from: select(commit(...), x, old) is `old` then (ir/ops/commit.h).
+// [] of bool, for select(commit(...), x, old): false if an input or an op that x depends on failed, of those recorded
+// before the commit; the result is then `old` (ir/ops/commit.h).
 Value commit(const Place& place, const Site& site);
-// x, or `old` where x could not be computed from what is recorded up to here: for state that outlives a failed run.
+// x, or `old` if an op that x depends on and that is recorded so far fails: for state that outlives a failed run.
 Value kept_if_failed(const Value& x, const Value& old, const Site& site);
 Value random(const Place& place, ir::RandomFn fn, const ir::Shape& shape, ir::DType dtype,
              const Site& site);  // see random.cc
@@ -62,15 +63,15 @@ inline ir::Dims normalize_axes(std::span<const std::int64_t> axes, const Value& 
   return normalize_axes(axes, x.rank(), op, site);
 }
 
-Value reshape(const Value& x, const ir::Shape& shape, const Site& site);  // -1: inferred, 0: kept
+Value reshape(const Value& x, const ir::Shape& shape, const Site& site);  // -1: inferred, 0: copied from x
 Value permute(const Value& x, const ir::Dims& axes, const Site& site);
 Value swap_dims(const Value& x, std::int64_t a, std::int64_t b, const Site& site);
 Value expand(const Value& x, const ir::Shape& shape, const Site& site);  // -1: kept
 Value flatten(const Value& x, std::int64_t start, std::int64_t end, const Site& site);
 Value squeeze(const Value& x, const ir::Dims& axes, const Site& site);
 Value unsqueeze(const Value& x, const ir::Dims& axes, const Site& site);  // positions in the result
-// A half-open range; negative counts from the end, no end means to the end. A negative step walks the same range
-// backwards.
+// A half-open range; negative numbers count from the end; without `end` it extends to the end of the dim. A negative
+// step takes the elements of the same range from the last to the first.
 struct Range {
   std::int64_t start = 0;
   std::optional<std::int64_t> end;
@@ -80,7 +81,7 @@ Value slice(const Value& x, std::span<const Range> ranges, const Site& site);  /
 Value slice_assign(const Value& x, std::span<const Range> ranges, const Value& values, const Site& site);
 Value narrow(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t length, const Site& site);
 Value flip(const Value& x, std::span<const std::int64_t> axes, const Site& site);
-// The same value, of which a router gives each worker a part along `axis`, that of the items of a batch.
+// The same value, which a router splits over its workers along `axis`, the axis of a batch's items.
 Value batched(const Value& x, std::int64_t axis, const Site& site);
 // The same value, which a router splits along `axis` over its workers along a mesh axis. `op`: for errors.
 Value placed(const Value& x, std::int64_t axis, ir::MeshAxis mesh, const char* op, const Site& site);
@@ -98,7 +99,7 @@ Value mean_all(const Value& x, const Site& site);
 Value var(const Value& x, const ir::Dims& axes, std::int64_t correction, const Site& site);
 Value arg_reduce(ir::ArgFn fn, const Value& x, std::int64_t axis, const Site& site);
 Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site);
-struct Indexed {  // elements and where they were found
+struct Indexed {  // elements and their positions in the operand
   Value values, indices;
 };
 Indexed sort(const Value& x, std::int64_t axis, bool descending, const Site& site);
@@ -112,7 +113,8 @@ Value scatter(const Value& x, std::int64_t axis, const Value& index, const Value
 Value select_rows(const Value& x, std::int64_t axis, const Value& index, const Site& site);  // index [n]
 Value select_assign(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn,
                     const Site& site);
-// The same `ids`, each found among `classes` 0, 1, ... [n]: one that is not is an error of whatever reads the result.
+// Returns `ids`, and checks that each is among `classes` 0, 1, ... [n]; an id that is not is an error, which the next
+// read of the result reports.
 Value known_classes(const Value& ids, const Value& classes, const Site& site);
 Value one_hot(const Value& x, std::int64_t classes, const Site& site);
 
@@ -122,9 +124,9 @@ enum class LinearLayout { row, col };  // of a weight: [d_input, d_output], or [
 Value linear(const Value& x, const Value& weight, const Value* bias, const Site& site,
              LinearLayout layout = LinearLayout::row);  // x @ weight + bias
 // softmax(scale q k^T) v over the keys (Vaswani et al., arXiv:1706.03762). q: [..., n, d], k: [..., m, d], v: [..., m,
-// e]; batch dims broadcast, also those of mask and bias. In this order: softcap (s becomes softcap tanh(s / softcap)),
-// what `mask` (bool [..., n, m], true: hidden) and is_causal (key j > query i + m - n) hide, `bias` ([..., n, m],
-// added). A query that sees nothing gives 0.
+// e]; batch dims broadcast, also those of mask and bias. The scores are changed in this order: softcap (s becomes
+// softcap tanh(s / softcap)); `mask` (bool [..., n, m], true: hidden) and is_causal (hides key j > query i + m - n);
+// `bias` ([..., n, m], added). A query whose keys are all hidden gives 0.
 struct AttentionOptions {
   std::optional<double> scale;  // none: 1 / sqrt(d)
   std::optional<double> softcap;
@@ -132,19 +134,19 @@ struct AttentionOptions {
 };
 Value attention(const Value& q, const Value& k, const Value& v, const Value* mask, const Value* bias,
                 const AttentionOptions& options, const Site& site);
-// The same by way of all scores. What attention() takes where there is a softcap.
+// The same, computed with a matrix of all scores. attention() calls it if there is a softcap.
 Value attention_fallback(const Value& q, const Value& k, const Value& v, const Value* mask, const Value* bias,
                          const AttentionOptions& options, const Site& site);
-// softmax over the last dim; lines of nothing but -infinity, which have none, give 0.
+// softmax over the last dim; rows that are all -infinity give 0.
 Value softmax_or_zero(const Value& scores, const Site& site);
-// `scores` [..., n, m] with -infinity for what is hidden.
-Value hide(const Value& scores, const Value* mask, bool is_causal, const Site& site);
+// `scores` [..., n, m] with -infinity where `mask` or is_causal hides a key from a query.
+Value mask_scores(const Value& scores, const Value* mask, bool is_causal, const Site& site);
 Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const Site& site);
 Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options,
                      const ir::Dims& padding_out, const Site& site);
 Value max_pool(const Value& x, const ir::MaxPool& options, const Site& site);
 Indexed max_pool_with_indices(const Value& x, const ir::MaxPool& options, const Site& site);
-// The gradient that arrives at a pool's results, put where `indices` says that they are from. `x`: the pool's input.
+// The gradient of the pool's input `x`: scatters the gradient of its results to the positions `indices`.
 Value max_pool_grad(const Value& x, const Value& indices, const Value& grad, const Site& site);
 Value avg_pool(const Value& x, const ir::AvgPool& options, const Site& site);
 Value adaptive_avg_pool(const Value& x, const ir::Dims& output_size, const Site& site);

@@ -4,12 +4,12 @@ namespace burn::client {
 
 using Padding = GridSamplePaddingMode;
 
-Value PixelLine::from_grid(const Value& g) const {
+Value PixelAxis::from_grid(const Value& g) const {
   const auto n = static_cast<double>(size);
   return align_corners ? (g + 1.0) * ((n - 1) / 2) : (g + 1.0) * (n / 2) - 0.5;
 }
 
-Value PixelLine::inside(const Value& at) const {
+Value PixelAxis::inside(const Value& at) const {
   const auto last = static_cast<double>(size - 1);
   if (padding == Padding::zeros) {
     const Value is_number = at == at;  // NOLINT(misc-redundant-expression): false for NaN
@@ -19,7 +19,7 @@ Value PixelLine::inside(const Value& at) const {
 }
 
 // Mirrored at the centres or at the outer edges of the first and last pixels, as often as it takes.
-Value PixelLine::reflected(const Value& at) const {
+Value PixelAxis::reflected(const Value& at) const {
   const double low = align_corners ? 0 : -0.5;
   const double span = align_corners ? static_cast<double>(size - 1) : static_cast<double>(size);
   if (span == 0) return at * 0.0;
@@ -31,7 +31,7 @@ Value PixelLine::reflected(const Value& at) const {
 
 namespace {
 
-// Whole-numbered places as an index, with those outside moved to the border; they are not counted.
+// Whole-numbered coordinates as an index. Those outside of the image are moved to its border; the callers mask them.
 Value to_index(const Value& place, std::int64_t size) {
   const Value index = cast(place.detach(), ir::DType::i64, current_site());
   return min(max(index, 0.0), static_cast<double>(size - 1));
@@ -56,10 +56,10 @@ Value between_pixels(const Value& planes, std::int64_t h, std::int64_t w, const 
   const auto& site = current_site();
   const auto m = planes.dim(0), c = planes.dim(1), count = y.dim(2);
   const Value top = floor(y).detach(), left = floor(x).detach();
-  const Value down = y - top, right = x - left;  // the shares of the pixels one step further
+  const Value down = y - top, right = x - left;  // the weights of the pixels below and to the right
   const ir::Shape shape{m, c, count};
   const auto spread = [&](const Value& v) { return expand(v, shape, site); };
-  // Not a product with 0: what is outside counts as 0 also where the pixel read in its place is infinite.
+  // A select, not a product with 0: outside pixels count as 0 even if the border pixel read instead is infinite.
   const auto corner = [&](const Value& row, const Value& column, const Value& weight) {
     const Value index = to_index(row, h) * static_cast<double>(w) + to_index(column, w);
     const Value values = gather(planes, 2, expand(index, shape, site), site);

@@ -1,4 +1,4 @@
-// Reading images at places that are not pixels: what grid sampling and deformable convolution share. For .cc files.
+// Reading images at positions between pixels, for grid sampling and deformable convolution. For .cc files.
 #pragma once
 
 #include "client/ops/formula.h"
@@ -7,25 +7,25 @@
 namespace burn::client {
 
 // One of the two dims of an image.
-struct PixelLine {
+struct PixelAxis {
   std::int64_t size;
   GridSamplePaddingMode padding;
   bool align_corners;
 
-  // From -1 .. 1 to the numbers of pixels.
+  // Maps grid coordinates in [-1, 1] to pixel coordinates.
   Value from_grid(const Value& g) const;
-  // Back into the image, or, where outside counts as 0, to no further than two pixels from it: what is infinite or not
-  // a number would spoil the weights of pixels that do not count.
+  // Moves coordinates into the image by the padding mode. With zeros padding: to within two pixels of it, as infinity
+  // or NaN would make the weights of the outside pixels NaN.
   Value inside(const Value& at) const;
 
  private:
   Value reflected(const Value& at) const;
 };
 
-// The planes' elements at (y, x), whole numbers; 0 outside. planes: [m, c, h * w], y and x: [m, 1, count] -> [m, c,
-// count].
+// The planes' elements at the whole-numbered coordinates (y, x); 0 outside. planes: [m, c, h * w], y and x: [m, 1,
+// count] -> [m, c, count].
 Value at_pixels(const Value& planes, std::int64_t h, std::int64_t w, const Value& y, const Value& x);
-// The same between the pixels, linear in both directions.
+// The same at any coordinates, by bilinear interpolation.
 Value between_pixels(const Value& planes, std::int64_t h, std::int64_t w, const Value& y, const Value& x);
 
 }  // namespace burn::client

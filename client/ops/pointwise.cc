@@ -7,13 +7,14 @@
 namespace burn::client {
 namespace {
 
-// Then there is nothing to look at, and apply() says so.
+// An empty operand has no dtype or shape to inspect; apply() reports it.
 template <typename... Values>
 bool is_any_empty(const Values&... values) {
   return (!values.has_value() || ...);
 }
 
-// The common shape of two operands of equal rank. A rank-0 operand (a scalar) stands for every element and needs none.
+// The common shape of two operands of equal rank. A rank-0 operand (a scalar) is used for every element, and is not
+// expanded.
 ir::Shape broadcast_shape(std::string_view op, const Value& a, const Value& b, const Site& site) {
   const auto complain = [&] {
     fail(std::string{op} + ": shapes do not broadcast: lhs " + ir::to_string(a.type()) + ", rhs " +
@@ -33,14 +34,14 @@ ir::Shape broadcast_shape(std::string_view op, const Value& a, const Value& b, c
   return shape;
 }
 
-// `x` itself where it fits, else its expansion, which `room` then holds.
+// `x` itself if it has the shape, else its expansion, which is stored in `room`.
 const Value& expand_to(const Value& x, const ir::Shape& shape, Value& room, const Site& site) {
   if (x.rank() == 0 || x.shape() == shape) return x;
   room = expand(x, shape, site);
   return room;
 }
 
-// The comparison of (b, a) that gives what fn gives of (a, b).
+// The comparison of (b, a) that is equivalent to fn of (a, b).
 ir::PointwiseFn mirrored(ir::PointwiseFn fn) {
   switch (fn) {
     case ir::PointwiseFn::lower:
@@ -56,8 +57,8 @@ ir::PointwiseFn mirrored(ir::PointwiseFn fn) {
   }
 }
 
-// The max or min of integers and an argument of a captured step, of which nothing is known but that it is a number:
-// what whole number bounds them is computed by the program. Comparisons with such arguments are those of floats.
+// The max or min of integers and an argument of a captured step, whose value is not known when the program is recorded:
+// the program rounds it to a whole number. Comparisons with such arguments are computed in floats.
 Value bounded(ir::PointwiseFn fn, const Value& x, const Scalar& bound, const Site& site) {
   const bool is_lower = fn == ir::PointwiseFn::max;
   const Value number = scalar(place_of(x), bound, ir::DType::f64, site);

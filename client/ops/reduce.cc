@@ -10,7 +10,7 @@ namespace burn::client {
 namespace {
 
 // The dtype that reduce() and scan() compute in. Sums and products of bools and of integers narrower than 64 bits: i64,
-// which holds what their own dtype would wrap; those of 16-bit floats: f32 within an autocast scope. Requires: a value.
+// so that they do not wrap; of 16-bit floats within an autocast scope: f32. Requires: x is not empty.
 ir::DType reduced_dtype(ir::ReduceFn fn, const Value& x) {
   const auto dtype = x.dtype();
   if (fn != ir::ReduceFn::sum && fn != ir::ReduceFn::prod) return dtype;
@@ -18,8 +18,8 @@ ir::DType reduced_dtype(ir::ReduceFn fn, const Value& x) {
   return Autocast::dtype() ? ir::compute_dtype(dtype) : dtype;
 }
 
-// `x` itself where it has the dtype, else its cast, which `room` then holds. Backends read the elements as they are and
-// add them up in i64 (compile/rewrite/narrow_sums.h): no converted copy is made.
+// `x` itself if it has the dtype, else its cast, which is stored in `room`. Backends read the elements in their own
+// dtype and sum them in i64 (compile/rewrite/narrow_sums.h): no converted copy is made.
 const Value& in_dtype(ir::DType dtype, const Value& x, Value& room, const Site& site) {
   if (x.dtype() == dtype) return x;
   room = cast(x, dtype, site);
@@ -73,7 +73,7 @@ Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site)
 
 namespace {
 
-// A sum over `count` elements becomes a mean. Integers divide as integers do.
+// Divides a sum over `count` elements, for a mean. Integers use integer division.
 Value divide_by_count(const Value& sum, std::int64_t count, const Site& site) {
   return pointwise(ir::PointwiseFn::div, sum, constant(place_of(sum), count, sum.dtype(), site), site);
 }
@@ -85,8 +85,8 @@ std::int64_t count_of(const Value& x, const ir::Dims& axes) {
   return count;
 }
 
-// The formula over x as wide as a mean needs it. That of whole numbers lies among them, though neither their sum nor
-// their count need be of their dtype.
+// Computes the formula over x in a dtype that is wide enough for a mean. The mean of integers is within the range of
+// their dtype, but their sum and their count may not be.
 template <typename Formula>
 Value in_mean_dtype(const Value& x, const Site& site, Formula&& formula) {
   if (!ir::is_integer(x.dtype()) || ir::size_of(x.dtype()) == ir::size_of(ir::DType::i64))
@@ -104,7 +104,7 @@ Value mean(const Value& value, const ir::Dims& axes, const Site& site) {
   });
 }
 
-// The shape is changed last: a sum and its division can be one kernel if nothing is between them.
+// The reshape is last: a sum and its division can be one kernel if no op is between them.
 Value mean_all(const Value& value, const Site& site) {
   fail_if_empty(value, "mean", site);
   return reshape(mean(value, all_axes(value), site), ir::Shape{1}, site);
@@ -115,7 +115,7 @@ Value var(const Value& value, const ir::Dims& axes, std::int64_t correction, con
   return in_wide_dtype(value, site, [&](const Value& x) {
     const Value centred = x - mean(x, axes, site);
     const Value sum = reduce(ir::ReduceFn::sum, centred * centred, axes, site);
-    return divide_by_count(sum, std::max<std::int64_t>(0, count_of(x, axes) - correction), site);  // of none: NaN
+    return divide_by_count(sum, std::max<std::int64_t>(0, count_of(x, axes) - correction), site);  // 0 gives NaN
   });
 }
 

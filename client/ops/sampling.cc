@@ -35,7 +35,7 @@ Value grid_sample_2d(const Value& x, const Value& grid, const GridSampleOptions&
     const Value places = cast(grid, image.dtype(), site);
     const auto along = [&](std::int64_t which, std::int64_t size) {
       const Value g = reshape(narrow(places, 3, which, 1, site), {n, 1, rows * columns}, site);
-      const PixelLine line{size, options.padding_mode, options.align_corners};
+      const PixelAxis line{size, options.padding_mode, options.align_corners};
       return line.inside(line.from_grid(g));
     };
     const Value planes = reshape(image, {n, c, h * w}, site);

@@ -1,4 +1,4 @@
-// How images are resized, sampled and unfolded: the options alone, for headers that many include.
+// Options for resizing, sampling and unfolding images, in a small header without the functions.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@ using ir::InterpolateMode;
 
 struct InterpolateOptions {
   InterpolateMode mode = InterpolateMode::nearest;
-  // The corner pixels stay corners; otherwise pixels are squares, of which the image's border is the outer edge. The
-  // nearest modes ignore it. PyTorch's default is false.
+  // true: the centres of the corner pixels are aligned; false: the outer edges of the image are, pixels being squares.
+  // The nearest modes ignore it. PyTorch's default is false.
   bool align_corners = true;
 };
 
-// What lies outside the image: zeros; its border pixel; the image mirrored there.
+// The values outside of the image: zeros; the nearest border pixel; the mirrored image.
 enum class GridSamplePaddingMode : std::uint8_t { zeros, border, reflection };
 
 struct GridSampleOptions {

@@ -21,7 +21,7 @@ Value numbers(const Place& place, std::int64_t count, int axis, int rank, const 
   return reshape(arange(place, 0, count, 1, i64, site), shape, site);
 }
 
-// One element of each line along `axis`, that which `index` [n] says: the dim goes. x's first dim is n.
+// The element at `index` [n] of each line along `axis`, which is removed. x's first dim is n.
 Value element_at(const Value& x, int axis, const Value& index) {
   ir::Shape column = ir::Shape::filled(x.rank(), 1), picked = x.shape();
   column[0] = picked[0];
@@ -31,7 +31,7 @@ Value element_at(const Value& x, int axis, const Value& index) {
   return squeeze(gather(x, axis, where, site), ir::Dims{axis}, site);
 }
 
-// log(e^a + e^b); where both are -infinity so is the result, and it is flat.
+// log(e^a + e^b); -infinity with gradient 0 where both are -infinity.
 Value log_sum(const Value& a, const Value& b) {
   const Value largest = max(a, b).detach();
   const Value shift = select(largest == -kInfinity, 0.0, largest);
@@ -39,8 +39,8 @@ Value log_sum(const Value& a, const Value& b) {
   return select(sum == 0.0, -kInfinity, log(select(sum == 0.0, 1.0, sum)) + shift);
 }
 
-// What both losses are given, checked and in the dtypes that they compute with. In f32, the error of a sum over
-// thousands of steps would grow with them, and so would that of each share in it.
+// The arguments of both losses, checked and cast to the dtypes that they compute in: f64 for log_probs, as in f32 the
+// error of a sum over thousands of steps, and of each term's share in it, would grow with their number.
 struct Sequences {
   Value log_probs, targets, input_lengths, target_lengths;
 
@@ -65,7 +65,7 @@ struct Sequences {
                " classes",
            site);
     }
-    // What stands behind the labels may be anything; it is read, and does not count.
+    // Entries after the last label may have any value; they are read, but do not affect the loss.
     const Value inside =
         numbers(place_of(labels), labels.dim(1), 1, 2, site) < reshape(target_lengths, {batch, 1}, site);
     targets = select(inside, targets, literal(targets, static_cast<double>(blank)));
@@ -78,8 +78,8 @@ void fail_if_any_empty(std::initializer_list<const Value*> all, const char* op, 
 
 }  // namespace
 
-// Over the labels with blanks around each, [2 s + 1]: from one step to the next a path stays, goes on by one, or by two
-// where that skips a blank between different labels.
+// States are the labels with blanks around each, [2 s + 1]: in each step a path stays in its state or advances by one,
+// or by two if that skips a blank between different labels.
 Value ctc_loss(const Value& log_probs, const Value& targets, const Value& input_lengths, const Value& target_lengths,
                std::int64_t blank, const Site& site) {
   fail_if_any_empty({&log_probs, &targets, &input_lengths, &target_lengths}, "ctc_loss", site);
@@ -117,8 +117,8 @@ Value ctc_loss(const Value& log_probs, const Value& targets, const Value& input_
   return cast(select(in.input_lengths == 0.0, no_steps_loss, loss), log_probs.dtype(), site);
 }
 
-// Over the diagonals t + u = d, as each place of one follows from two of the one before: (t - 1, u) by a blank, (t, u -
-// 1) by a label.
+// A scan over the diagonals t + u = d: each element of a diagonal depends on two of the previous one, (t - 1, u) by a
+// blank and (t, u - 1) by a label.
 Value rnnt_loss(const Value& log_probs, const Value& targets, const Value& logit_lengths, const Value& target_lengths,
                 std::int64_t blank, const Site& site) {
   fail_if_any_empty({&log_probs, &targets, &logit_lengths, &target_lengths}, "rnnt_loss", site);

@@ -131,7 +131,7 @@ Value unsqueeze(const Value& x, const ir::Dims& axes, const Site& site) {
 
 namespace {
 
-// User ranges as the starts, sizes and steps of an ir::Slice.
+// Converts user ranges to the starts, sizes and steps of an ir::Slice.
 ir::Slice resolve(const Value& x, std::span<const Range> ranges, const char* op, const Site& site) {
   fail_if_empty(x, op, site);
   if (ranges.size() > static_cast<std::size_t>(x.rank())) {
@@ -215,7 +215,8 @@ Value placed(const Value& x, std::int64_t axis, ir::MeshAxis mesh, const char* o
 
 namespace {
 
-// Within an autocast scope, floats of different dtypes in the widest one. Empty: there is nothing to do.
+// Within an autocast scope, casts floats of different dtypes to the widest one. Returns an empty list if no cast is
+// needed.
 std::vector<Value> of_one_dtype(std::span<const Value> parts, const Site& site) {
   std::optional<ir::DType> widest;
   for (const auto& part : parts) {

@@ -20,7 +20,7 @@ Value signals(const Value& x, const char* op, const Site& site) {
   return cast(x, ir::compute_dtype(x.dtype()), site);
 }
 
-// The first `n` along the axis, zeros behind what is there.
+// x cut or padded with zeros at the end to `n` elements along the axis.
 Value fitted(const Value& x, int axis, std::int64_t n, const Site& site) {
   const auto size = x.dim(axis);
   if (size == n) return x;
@@ -60,7 +60,7 @@ void check_stft(const StftShape& s, const char* op, const Site& site) {
        site);
 }
 
-// [n_fft]: the window, or ones, between zeros.
+// [n_fft]: the window, or ones, padded with zeros at both ends.
 Value whole_window(const Value* window, const StftShape& s, const Value& like, const char* op, const Site& site) {
   Value w = window != nullptr ? cast(*window, like.dtype(), site)
                               : filled(place_of(like), {s.win_length}, 1, like.dtype(), site);
@@ -76,7 +76,7 @@ Value whole_window(const Value* window, const StftShape& s, const Value& like, c
   return concat(parts, 0, site);
 }
 
-// i64 [frames * n_fft]: where each frame's elements are.
+// i64 [frames * n_fft]: the positions of each frame's elements in the signal.
 Value frame_index(const Value& like, std::int64_t frames, const StftShape& s, const Site& site) {
   const auto place = place_of(like);
   const auto starts = arange(place, 0, frames * s.hop_length, s.hop_length, ir::DType::i64, site);
@@ -160,7 +160,7 @@ Value istft(const Value& frames_of, const Value* window, std::optional<std::int6
   }
   if (length && *length < 0) fail("istft: length " + std::to_string(*length), site);
   const auto batch = x.dim(0), frames = x.dim(1), n = (frames - 1) * s.hop_length + s.n_fft;
-  // A real signal follows from the first half of its spectrum; torch.istft does not look at the other half either.
+  // The first half of a real signal's spectrum determines the signal; torch.istft also ignores the other half.
   const Value half = s.onesided ? x : narrow(x, 2, 0, s.n_fft / 2 + 1, site);
   const auto part = [&](std::int64_t which) { return squeeze(narrow(half, 3, which, 1, site), ir::Dims{3}, site); };
   const Value parts[] = {part(0), part(1)};

@@ -8,14 +8,14 @@
 namespace burn::client {
 namespace {
 
-// `values` [n] for each row of a tensor of `shape` [n, ...]: a view.
+// `values` [n] expanded over the rows of a tensor of `shape` [n, ...]: a view.
 Value for_each_row(const Value& values, const ir::Shape& shape, const Site& site) {
   ir::Shape column = ir::Shape::filled(shape.rank(), 1);
   column[0] = shape[0];
   return expand(reshape(values, column, site), shape, site);
 }
 
-// Numbers of the groups of equal neighbours, from 0: [n].
+// The number of each element's group of equal neighbours, from 0: [n].
 Value group_numbers(const Value& differs, const Site& site) {
   const Value first = filled(place_of(differs), {1}, 0, ir::DType::i64, site);
   const std::array parts{first, cast(differs, ir::DType::i64, site)};
@@ -56,7 +56,7 @@ SummedRows summed(const SparseGradient& gradient, const Site& site) {
   const Value differs = pointwise(ir::PointwiseFn::not_equal, narrow(index, 0, 1, count - 1, site),
                                   narrow(index, 0, 0, count - 1, site), site);
   const Value group = group_numbers(differs, site);
-  // Added up in the order in which they came, as a dense gradient is.
+  // Summed in their original order, as for a dense gradient.
   const Value zeros = filled(place_of(rows), rows.shape(), 0, rows.dtype(), site);
   const Value sums = select_assign(zeros, 0, group, select_rows(rows, 0, order, site), ir::ScatterFn::add, site);
   const std::array parts{filled(place_of(rows), {1}, 1, ir::DType::bool_, site), differs};

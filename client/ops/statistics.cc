@@ -18,13 +18,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Value reduced(Red fn, const Value& x, int axis) { return reduce(fn, x, ir::Dims{axis}, current_site()); }
 
-// log(s) for sums that may have no terms: their -infinity has no slope to multiply with.
+// log(s) for sums that may have no terms: where s is 0, the result is -infinity with gradient 0.
 Value log_of_sum(const Value& s) {
   const Value is_zero = s == 0.0;
   return select(is_zero, -kInfinity, log(select(is_zero, 1.0, s)));
 }
 
-// What exponents are taken relative to: no gradient goes through it, and where it is infinite or NaN nothing is gained.
+// The number that is subtracted from exponents: without a gradient, and 0 where `largest` is infinite or NaN.
 Value reference(const Value& largest) { return select(abs(largest) < kInfinity, largest, 0.0).detach(); }
 
 void check_weights(const Value& weights, std::int64_t samples, const char* op, const Site& site) {
@@ -34,14 +34,14 @@ void check_weights(const Value& weights, std::int64_t samples, const char* op, c
   }
 }
 
-// In [0, 1), for x in the dtype of arithmetic.
+// Uniform random numbers in [0, 1) of x's dtype. Requires: a compute dtype.
 Value uniform_like(const Value& x, const ir::Shape& shape, const Site& site) {
   return random(place_of(x), ir::RandomFn::uniform, shape, x.dtype(), site);
 }
 
 }  // namespace
 
-// A reduction shares its gradient among equals, so what has one is recorded as the element found.
+// The gradient of a reduction is shared by equal elements, so a tracked x is recorded as a gather of the first one.
 Value extreme(ir::ReduceFn fn, const Value& x, std::int64_t dim, const Site& site) {
   if (!x.is_tracked()) return reduce(fn, x, ir::Dims{dim}, site);
   return extreme_with_indices(fn == Red::max ? ir::ArgFn::max : ir::ArgFn::min, x, dim, site).values;
@@ -75,7 +75,7 @@ Indexed median(const Value& x, std::int64_t dim, const Site& site) {
 Value cov(const Value& x, std::int64_t dim, std::int64_t correction, const Site& site) {
   const int axis = normalize_axis(dim, x, "cov", site);
   if (x.rank() < 2) fail("cov: " + ir::to_string(x.type()) + " is no matrix", site);
-  const double count = static_cast<double>(std::max<std::int64_t>(0, x.dim(axis) - correction));  // of none: NaN
+  const double count = static_cast<double>(std::max<std::int64_t>(0, x.dim(axis) - correction));  // 0 gives NaN
   return in_wide_dtype(x, site, [&](const Value& wide) {
     const Value centred = wide - mean(wide, ir::Dims{axis}, site);
     const Value observations = swap_dims(centred, axis, 0, site);  // [n, ..., variables]
@@ -100,7 +100,7 @@ Value logcumsumexp(const Value& value, std::int64_t dim, const Site& site) {
   const int axis = normalize_axis(dim, value, "logcumsumexp", site);
   const auto size = value.dim(axis);
   return in_wide_dtype(value, site, [&](const Value& x) {
-    Value sum = x;  // of x[i - reach + 1 .. i]
+    Value sum = x;  // log(sum of exp) over x[i - reach + 1 .. i]
     for (std::int64_t reach = 1; reach < size; reach *= 2) {
       ir::Shape missing = x.shape();
       missing[axis] = reach;
@@ -158,7 +158,7 @@ Value dot(const Value& x, const Value& y, const Site& site) {
 
 namespace {
 
-// Weights to draw by: one that is negative or not a number is none, as no error could be told from here.
+// Weights for sampling: a negative or NaN weight becomes 0, as an error could not be reported from here.
 Value drawable(const Value& weights, const Site& site) {
   const Value wide = to_compute_dtype(weights.detach(), site);
   const Value none = constant(place_of(wide), 0, wide.dtype(), site);
@@ -169,8 +169,8 @@ Value drawable(const Value& weights, const Site& site) {
 
 Value categorical(const Value& weights, std::int64_t samples, const Site& site) {
   check_weights(weights, samples, "categorical", site);
-  // The first class at which the running sum passes a number drawn below the total. Rounding may draw the total itself;
-  // then it is the last class that adds to it.
+  // The first class at which the running sum passes a number drawn below the total. If rounding yields the total
+  // itself, it is the last class of positive weight.
   const Value wide = drawable(weights, site);
   const int last = wide.rank() - 1;
   const Value sums = scan(Red::sum, wide, last, site);
@@ -186,7 +186,7 @@ Value categorical(const Value& weights, std::int64_t samples, const Site& site) 
   return squeeze(counted, ir::Dims{last + 1}, site);
 }
 
-Value draw_distinct(const Value& weights, std::int64_t samples, const Site& site) {
+Value sample_without_replacement(const Value& weights, std::int64_t samples, const Site& site) {
   check_weights(weights, samples, "multinomial", site);
   if (samples > weights.dim(-1)) {
     fail("multinomial: " + std::to_string(samples) + " samples without replacement from " +

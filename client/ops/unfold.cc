@@ -1,4 +1,4 @@
-// Windows of images as columns, and the convolution whose windows are anywhere.
+// Windows of images as columns, and deformable convolution.
 #include <array>
 
 #include "client/autocast.h"
@@ -11,12 +11,12 @@ namespace {
 
 using Fn = ir::PointwiseFn;
 
-// What windows over an image have in common.
+// The parameters of all windows over an image.
 struct WindowGrid {
   const char* op;
   std::int64_t kernel[2], stride[2], padding[2], dilation[2], counts[2];
 
-  // Errors: a number out of range, a window that does not fit; all of them are named.
+  // Errors: a number out of range, a window that does not fit; the message has all parameters of the dim.
   template <typename Options>
   WindowGrid(const char* name, std::int64_t h, std::int64_t w, std::int64_t kh, std::int64_t kw, const Options& options,
              const Site& site)
@@ -41,8 +41,8 @@ struct WindowGrid {
   std::int64_t taps() const { return kernel[0] * kernel[1]; }
   std::int64_t windows() const { return counts[0] * counts[1]; }
 
-  // Where each tap of each window lies along dim `i`, from the padded image's start: [.., kernel, .., count, ..] of
-  // [kh, kw, h_out, w_out].
+  // The position of each tap of each window along dim `i`, in the padded image: [.., kernel, .., count, ..] of [kh, kw,
+  // h_out, w_out].
   Value places(const Place& place, std::size_t i, ir::DType dtype, const Site& site) const {
     const auto line = [&](std::int64_t count, std::int64_t step, std::size_t dim) {
       ir::Shape shape{1, 1, 1, 1};
@@ -53,7 +53,7 @@ struct WindowGrid {
     };
     return pointwise(Fn::add, line(kernel[i], dilation[i], i), line(counts[i], stride[i], i + 2), site);
   }
-  // The same of all taps as an index of the flattened padded image, `width` wide: [taps * windows].
+  // The positions of all taps as an index into the flattened padded image of width `width`: [taps * windows].
   Value index(const Place& place, std::int64_t width, const Site& site) const {
     constexpr auto i64 = ir::DType::i64;
     const Value rows = pointwise(Fn::mul, places(place, 0, i64, site), constant(place, width, i64, site), site);
@@ -161,7 +161,7 @@ Value deform_conv2d(const Value& x, const Value& offset, const Value& weight, co
       const Value base = unsqueeze(grid.places(place_of(x), i, dtype, site), ir::Dims{0}, site);
       const Value moved = reshape(narrow(offsets, 2, which, 1, site), {m, kh, kw, rows, columns}, site);
       const Value at = reshape(moved + (base - static_cast<double>(grid.padding[i])), {m, 1, taps * windows}, site);
-      return PixelLine{which == 0 ? h : w, GridSamplePaddingMode::zeros, false}.inside(at);
+      return PixelAxis{which == 0 ? h : w, GridSamplePaddingMode::zeros, false}.inside(at);
     };
     const Value planes = reshape(image, {m, c / fields, h * w}, site);
     Value read = h * w > 0 ? between_pixels(planes, h, w, along(0), along(1))

@@ -8,7 +8,7 @@
 namespace burn::client {
 namespace {
 
-// A per-channel bias as [1, c, 1, ...].
+// Adds a per-channel bias, as [1, c, 1, ...].
 Value add_channel_bias(const Value& y, const Value* bias, const Site& site) {
   if (bias == nullptr) return y;
   fail_if_empty(*bias, "conv: the bias", site);
@@ -17,7 +17,7 @@ Value add_channel_bias(const Value& y, const Value* bias, const Site& site) {
   return pointwise(ir::PointwiseFn::add, y, reshape(*bias, shape, site), site);
 }
 
-// Calls `body` with a convolution's operands as an autocast scope has them.
+// Calls `body` with a convolution's operands, cast as the autocast scope requires.
 template <typename Body>
 Value with_product_dtype(const Value& x, const Value& weight, const Value* bias, const Site& site, Body&& body) {
   const auto low = product_dtype({&x, &weight, bias});
@@ -46,7 +46,7 @@ Value conv_transpose(const Value& x, const Value& weight, const Value* bias, con
              " and options of " + std::to_string(options.stride.rank()) + " spatial dims do not fit",
          site);
   }
-  // padding_out lengthens the result at its end: first by what the end padding would have cut off, then by zeros.
+  // padding_out extends the result at its end: first by reducing the end padding, then with zeros.
   ir::Dims size, pad_end;
   std::vector<std::pair<std::int64_t, std::int64_t>> zeros;
   bool has_zeros = false;

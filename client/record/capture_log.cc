@@ -16,7 +16,7 @@ std::int64_t CaptureLog::number_of(const Scalar& value) const {
   if (value.source() == 0) return -1;
   const auto found =
       std::find_if(numbers_.begin(), numbers_.end(), [&](const Scalar& n) { return n.source() == value.source(); });
-  return found == numbers_.end() ? -1 : found - numbers_.begin();  // not found: of another call, just a number now
+  return found == numbers_.end() ? -1 : found - numbers_.begin();  // not found: from another call, so a plain number
 }
 
 void CaptureLog::scalar(std::size_t slot, const Scalar& value, ir::DType dtype) {

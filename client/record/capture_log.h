@@ -1,5 +1,5 @@
-// What is noted while a captured step is recorded: which of its numbers are given anew with each call, and by which
-// host.
+// Notes on a captured step while it is recorded: which of its scalar slots get a new number with each call, and which
+// host computes it.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace burn::client {
 
-// An argument of a captured step that makes numbers of its own and changes with each call: an optimizer counts its
-// steps.
+// An argument of a captured step that computes numbers and changes with each call, such as an optimizer, which counts
+// its steps.
 class CaptureHost {
  public:
   virtual ~CaptureHost() = default;
-  // The numbers that follow from `number` for the part called `key`, as the host is now.
+  // The numbers that the host computes from `number` for its part `key`, in its current state.
   virtual std::vector<double> captured_numbers(std::uint64_t key, double number) const = 0;
-  // What a call changes in these parts.
+  // Makes the change that a call makes to these parts.
   virtual void captured_advance(std::span<const std::uint64_t> keys) = 0;
 };
 
@@ -29,13 +29,13 @@ class DeviceState;
 
 class CaptureLog {
  public:
-  // A slot that takes a number given with the call.
+  // A slot that takes a number of the call's arguments.
   struct Given {
     std::size_t slot, number;
     ir::DType dtype;
     friend bool operator==(const Given&, const Given&) = default;
   };
-  // What a host does in a call, in its order: numbers for `count` slots, or (count 0) its change.
+  // One action of a host in a call, in order: it computes numbers for `count` slots, or (count 0) changes `keys`.
   struct Event {
     std::size_t host;
     std::vector<std::uint64_t> keys;
@@ -44,23 +44,23 @@ class CaptureLog {
     ir::DType dtype = ir::DType::f32;
   };
 
-  // `numbers`: of the call; `hosts`: among its arguments. Both outlive the log.
+  // `numbers`: the call's; `hosts`: those among its arguments. Requires: both outlive the log.
   CaptureLog(const std::vector<Scalar>& numbers, const std::vector<CaptureHost*>& hosts);
 
-  // That of the captured step which this thread is recording, or null.
+  // The log of the captured step that this thread is recording, or null.
   static CaptureLog* active();
 
-  // The next `count` scalars recorded are host.captured_numbers(key, number). Errors (thrown): a host that is no
-  // argument.
+  // Notes that the next `count` scalars to be recorded are host.captured_numbers(key, number). Errors (thrown): a host
+  // that is not among the arguments.
   void follow(const CaptureHost& host, std::uint64_t key, Scalar number, ir::DType dtype, std::size_t count);
-  // The host has changed these parts. Errors: as follow.
+  // Notes that the host has changed these parts. Errors: as follow().
   void advance(const CaptureHost& host, std::vector<std::uint64_t> keys);
-  // For the device: a scalar is recorded in this slot.
+  // Called by the device when it records a scalar in this slot.
   void scalar(std::size_t slot, const Scalar& value, ir::DType dtype);
 
   const std::vector<Given>& given() const { return given_; }
   const std::vector<Event>& events() const { return events_; }
-  // Which of the call's numbers this is; -1 for none.
+  // The index of `value` among the call's numbers; -1 if it is none of them.
   std::int64_t number_of(const Scalar& value) const;
 
  private:
@@ -74,20 +74,20 @@ class CaptureLog {
   std::vector<Event> events_;
 };
 
-// A program as it was captured, and how it was run.
+// The program of a captured step, and its first run.
 struct CapturedRun {
   std::shared_ptr<const ir::Program> program;
   proto::Run run;
 };
 
-// A further run of it.
+// The arguments of a further run of it.
 struct CapturedCall {
   std::span<Storage* const> inputs;
-  // How many Values of each input the caller drops afterwards. If those are all there are, the run may have its memory;
-  // -1: it may not.
+  // For each input, how many Values that hold it the caller drops afterwards. If no other Values hold it, the input is
+  // donated to the run; -1: it must not be.
   std::span<const std::int32_t> dropped;
   std::vector<std::uint64_t> scalars;
-  // The program that gives away just these inputs.
+  // Returns the program that donates exactly these inputs.
   std::function<std::shared_ptr<const ir::Program>(const std::vector<bool>& donated)> program;
 };
 

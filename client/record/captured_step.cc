@@ -10,7 +10,7 @@
 namespace burn::client {
 namespace {
 
-// An input of the program that is none of the arguments.
+// Fails if an input of the program is not one of the arguments.
 Status check_inputs(const Recorder& recorder, std::span<const proto::TensorId> arguments) {
   const std::unordered_set<proto::TensorId> known(arguments.begin(), arguments.end());
   const ir::Program& program = recorder.builder.program();
@@ -27,7 +27,7 @@ Status check_inputs(const Recorder& recorder, std::span<const proto::TensorId> a
   return {};
 }
 
-// A tensor of the program that others than the holders have.
+// Fails if a tensor of the program is held by Values other than the holders.
 Status check_holders(const Recorder& recorder, std::span<Value* const> holders) {
   std::unordered_map<const Storage*, std::int32_t> held;
   for (const Value* value : holders) {
@@ -50,7 +50,7 @@ Status check_holders(const Recorder& recorder, std::span<Value* const> holders) 
 
 }  // namespace
 
-void arrange(DeviceState& device, std::span<Value* const> values, std::vector<std::uint64_t>& aliases) {
+void prepare_arguments(DeviceState& device, std::span<Value* const> values, std::vector<std::uint64_t>& aliases) {
   const DeviceLock lock(device);
   Recorders& recorders = lock->recorders;
   recorders.close(recorders.current());
@@ -59,7 +59,7 @@ void arrange(DeviceState& device, std::span<Value* const> values, std::vector<st
     aliases.push_back(i);
     if (!values[i]->has_value()) continue;
     Storage& storage = *values[i]->storage();
-    if (!lock->tensors.are_of_this_device(storage)) {
+    if (!lock->tensors.is_on_this_device(storage)) {
       throw Error(StatusCode::invalid_argument, "a step captured on " + device.url() + " is given " +
                                                     ir::to_string(storage.type) + " on " + (*storage.device)->url());
     }
@@ -67,7 +67,7 @@ void arrange(DeviceState& device, std::span<Value* const> values, std::vector<st
     if (storage.recorder != nullptr) refuse_in_capture("given to another one");
     if (storage.input_epoch == epoch) {
       aliases.back() = static_cast<std::uint64_t>(storage.input_index);
-    } else {  // a mark, in what otherwise says where the tensor is an input
+    } else {  // uses the fields of an input's position to mark the tensor as seen, with a new epoch
       storage.input_of = nullptr;
       storage.input_epoch = epoch;
       storage.input_index = static_cast<std::int32_t>(i);
@@ -121,7 +121,7 @@ std::vector<Ptr<Storage>> run_captured(DeviceState& device, CapturedCall call) {
     if (!donated[i]) continue;
     Storage& input = *call.inputs[i];
     input.id = 0;
-    if (input.is_known_upload) lock->uploads.remove(input);  // its Values are still there for a moment
+    if (input.is_known_upload) lock->uploads.remove(input);  // now, as its Values are dropped only later
   }
   run.first_output = lock->tensors.next_id();
   results.reserve(program->outputs.size());

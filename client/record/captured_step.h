@@ -1,5 +1,5 @@
-// The device's part of client/capture/capture.h: a recording that stays open for a whole step, and running it again.
-// Each takes the device's lock.
+// The device's part of client/capture/capture.h: keeping a recording open for a whole step, and running it again. Each
+// function takes the device's lock.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace burn::client {
 
-// Closes what this thread has recorded and whatever else `values` are pending in; `aliases` gets for each the index of
-// the first that is the same tensor.
-void arrange(DeviceState& device, std::span<Value* const> values, std::vector<std::uint64_t>& aliases);
-// From here on this thread's program stays open, whatever asks for its end; reads, uploads and other devices are
-// refused.
+// Closes this thread's recording, and every other one in which a value of `values` is pending. Appends to `aliases`,
+// for each value, the index of the first one that is the same tensor.
+void prepare_arguments(DeviceState& device, std::span<Value* const> values, std::vector<std::uint64_t>& aliases);
+// From this call on this thread's program stays open, even where it would otherwise be closed; reads, uploads and other
+// devices are refused.
 void begin_capture(DeviceState& device, CaptureLog& log);
-// Closes and sends the program. `holders`: the only Values that may hold something of it; `arguments`: the only tensors
-// from outside that it may use. Errors: another holder, or tensor; the recording is then an ordinary one.
+// Closes and sends the program. `holders`: the only Values that may hold its tensors; `arguments`: the only outside
+// tensors that it may use. Errors: another holder or outside tensor; the recording is then an ordinary one.
 Result<CapturedRun> end_capture(DeviceState& device, std::span<Value* const> holders,
                                 std::span<const proto::TensorId> arguments);
 void abandon_capture(DeviceState& device);
-// Runs a captured program again; its results.
+// Runs a captured program again, and returns its results.
 std::vector<Ptr<Storage>> run_captured(DeviceState& device, CapturedCall call);
 
 }  // namespace burn::client

@@ -19,12 +19,11 @@ namespace {
 using State = std::shared_ptr<client::DeviceState>;
 using Dial = std::shared_future<Result<State>>;
 
-// Devices that are open, by URL: the same URL is the same session for as long as anything uses it and the session
-// works.
+// The open devices, by URL: a URL has the same session as long as a handle to it exists and the session works.
 struct OpenDevices {
   struct Entry {
     std::weak_ptr<client::DeviceState> device;
-    Dial dial;  // while some thread is opening it
+    Dial dial;  // valid while a thread is opening the device
   };
   std::mutex mutex;  // never held while something is opened or closed
   std::map<std::string, Entry, std::less<>> by_url;
@@ -35,8 +34,8 @@ OpenDevices& open_devices() {
   return devices.get();
 }
 
-// A server that is nearer is waited for, and what it objects to is an error at once; meanwhile one that is farther away
-// sets up the session while the program goes on.
+// How long opening a device waits for the server's welcome. A nearby server answers in time, and its errors are thrown
+// at once; a distant one sets up the session while the program goes on.
 constexpr std::chrono::milliseconds kNear{25};
 
 void register_network_schemes() {
@@ -55,12 +54,12 @@ Result<State> try_open(const std::string& url) {
   try {
     BURN_TRY(auto session, proto::open_session(url));
     return client::DeviceState::create(url, std::move(session));
-  } catch (const std::exception& error) {  // no memory, no thread
+  } catch (const std::exception& error) {  // out of memory, or a thread could not be started
     return internal_error("device " + url + ": " + error.what());
   }
 }
 
-// One try_open() for all threads that ask meanwhile.
+// One try_open() for all threads that open the same URL meanwhile.
 Result<State> open_for_all(const std::string& url, std::promise<Result<State>> answer) {
   auto opened = try_open(url);
   {
@@ -129,10 +128,10 @@ void Device::sync() const {
     state_->session().sync([&done](Status status) { done.set_value(std::move(status)); });
   }
   auto answer = done.get_future();
-  // Elsewhere the threads that compute want this one's core.
+  // Only if cores are to spare: otherwise the threads that compute need this one's core.
   if (state_->spin_time() > client::kSpinTime) client::spin_until_ready(answer, state_->spin_time());
   const auto status = answer.get();
-  throw_if_error(state_->take_paced_failure());  // earlier, if any
+  throw_if_error(state_->take_paced_failure());  // that of an earlier step, if any
   throw_if_error(status);
 }
 

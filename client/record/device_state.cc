@@ -14,8 +14,8 @@
 namespace burn::client {
 namespace {
 
-// Of an upload that is worth knowing.
-std::size_t most_known_bytes(const proto::Session& session) {
+// The size of the largest upload that is added to the UploadTable.
+std::size_t max_known_bytes(const proto::Session& session) {
   return session.traits().shares_memory ? UploadTable::kMaxBytesInMemory : std::numeric_limits<std::size_t>::max();
 }
 
@@ -37,9 +37,10 @@ Guarded::Guarded(DeviceState& device, proto::Session& session)
       recorders(device, tensors, outbox),
       reuses_uploads(session.traits().is_remote) {}
 
-// --- life ------------------------------------------------------------------------------------------------------------
+// --- construction and destruction ------------------------------------------------------------------------------------
 
-// A session is closed by waiting for its threads, which one of them cannot do: its callback may hold the device last.
+// Closing a session waits for its threads. If a callback on one of these threads drops the last reference, the device
+// is therefore deleted on a new thread.
 struct DeviceState::Destroy {
   void operator()(DeviceState* device) const {
     if (device->handle_.is_of_parent()) return;
@@ -142,8 +143,8 @@ Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
   if (thread_recorders().capture != nullptr) refuse_in_capture("uploaded inside it; it is an argument");
   const proto::WriteOptions options{.batch_axis = BatchScope::axis_of(tensor.type.shape)};
   const std::size_t size = tensor.bytes.size();
-  const bool is_worth_knowing =
-      guarded_.reuses_uploads && size >= UploadTable::kMinBytes && size <= most_known_bytes(handle_.unchecked());
+  const bool is_worth_knowing = size >= UploadTable::kMinBytes && size <= max_known_bytes(handle_.unchecked()) &&
+                                DeviceLock(*this)->reuses_uploads;
   std::optional<UploadTable::Key> key;
   if (is_worth_knowing) {
     if (auto known = find_upload(tensor, options, key)) {
@@ -162,7 +163,7 @@ Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
   const SharedBytes bytes = is_worth_knowing ? tensor.bytes : SharedBytes{};
   // Outside the lock: a write may wait for the peer, and the tensor can be used only after this returns.
   throw_if_error(handle_.unchecked().write(result->id, std::move(tensor), options));
-  if (is_worth_knowing) {  // only now, as others may use what they find there at once
+  if (is_worth_knowing) {  // only after the write, as other threads may use a known upload at once
     const DeviceLock lock(*this);
     key ? lock->uploads.add(*key, *result) : lock->uploads.add(bytes, options, *result);
   }
@@ -176,7 +177,7 @@ Ptr<Storage> DeviceState::find_upload(const proto::HostTensor& tensor, proto::Wr
     auto found = lock->uploads.find(tensor, options);
     if (found || !lock->uploads.needs_digest(tensor)) return found;
   }
-  key = guarded_.uploads.digest(tensor, options);  // without the lock: it may take a while
+  key = guarded_.uploads.digest(tensor, options);  // without the lock, as it may take long
   const DeviceLock lock(*this);
   return lock->uploads.find(*key);
 }
@@ -191,7 +192,7 @@ void DeviceState::reuse_uploads(bool wanted) {
 void DeviceState::seed(std::uint64_t seed) {
   if (thread_recorders().capture != nullptr) refuse_random_state_in_capture();
   const DeviceLock lock(*this);
-  lock->recorders.close_all();  // what was recorded belongs to the old stream
+  lock->recorders.close_all();  // recorded ops draw from the old stream
   lock->recorders.random = {seed, 0};
 }
 

@@ -1,7 +1,7 @@
-// A device from the inside: its session, the programs being recorded on it, and the tensors that wait to be released.
+// The state of a device: its session, the programs being recorded on it, and its tensors.
 //
-// Any thread. What threads share is in Guarded, and reached through a DeviceLock alone (but for how an upload is
-// digested, which never changes); docs/threads.md has the order of locks.
+// Thread-safe. The state that threads share is in Guarded, and accessed only through a DeviceLock (except
+// UploadTable::digest(), which is constant); docs/threads.md has the order of locks.
 #pragma once
 
 #include <chrono>
@@ -25,13 +25,13 @@
 
 namespace burn::client {
 
-// What a session was told, counted where it is said: programs defined and run. For tests and benchmarks.
+// Counts of the calls made to the session. For tests and benchmarks.
 struct DeviceStats {
   std::uint64_t programs_defined = 0, runs = 0, nodes_recorded = 0;
-  std::uint64_t uploads = 0, uploads_reused = 0;  // reused: the device had the same bytes
+  std::uint64_t uploads = 0, uploads_reused = 0;  // reused: not sent, as the device had the same bytes
 };
 
-// What a device's lock guards.
+// The state that a device's lock guards.
 struct Guarded {
   Guarded(DeviceState& device, proto::Session& session);
 
@@ -55,40 +55,41 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   // How long to spin for an answer before sleeping.
   std::chrono::microseconds spin_time() const { return spin_time_; }
 
-  // Appends a node to this thread's program. Throws what infer says. Requires: room for each of the op's results.
+  // Appends a node to this thread's program. Errors (thrown): those of the op's shape rule. Requires: as many `results`
+  // as the op has.
   void record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site,
               std::span<Ptr<Storage>> results);
-  // The same for ops with one result, which nearly all have.
+  // The same for ops with one result, as nearly all are.
   Ptr<Storage> record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
   Ptr<Storage> record_scalar(Scalar value, ir::DType dtype);
-  Ptr<Storage> record_random(const ir::Random& op, const ir::CallSite& site);  // in the next free part of the stream
-  // Marked as the thread's BatchScope says. A device behind a network that holds the same bytes under the same type,
-  // marked the same, is not sent them again.
+  Ptr<Storage> record_random(const ir::Random& op, const ir::CallSite& site);  // draws next from the device's stream
+  // Sends a tensor, with the batch axis of the thread's BatchScope. Nothing is sent to a device behind a network that
+  // holds the same bytes with the same type and batch axis.
   Ptr<Storage> upload(proto::HostTensor tensor);
-  void reuse_uploads(bool wanted);  // what a device behind a network does by itself
+  void reuse_uploads(bool wanted);  // default: true for a device behind a network
 
   // The id of a materialised tensor; closes the program it is pending in first.
   proto::TensorId materialise(Storage& storage);
   void flush();                      // this thread's program
   void flush_all();                  // every thread's
-  void drop_last(Storage& storage);  // a Value goes that may be the last
+  void drop_last(Storage& storage);  // called when a Value is destroyed that may be the last owner
 
   void seed(std::uint64_t seed);
-  // What every thread has recorded is sent first, and draws from the stream as it was.
+  // The recordings of all threads are sent first, and draw from the stream before it changes.
   RandomState random_state();
   void set_random_state(const RandomState& state);
-  // The state after what has been sent so far; and another for what follows this thread's program.
+  // The state after the programs sent so far; sets the state for programs after this thread's.
   RandomState sent_random_state();
   void continue_random_state(const RandomState& state);
 
-  // One step more is about to be recorded: waits while the device is too many of them behind.
+  // Called before a step is recorded: waits while the device is too many steps behind.
   void pace() {
     handle_.check_process();
     pacer_.step();
   }
-  std::uint64_t steps_ahead() const { return pacer_.ahead(); }  // that it may be behind now
+  std::uint64_t steps_ahead() const { return pacer_.ahead(); }  // how many steps the device may be behind now
   Status take_paced_failure() { return pacer_.take_failure(); }
-  void forget_paced_failure(const Status& told) { pacer_.forget_failure(told); }
+  void forget_paced_failure(const Status& reported) { pacer_.forget_failure(reported); }
 
   DeviceStats stats();
 
@@ -98,7 +99,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
 
   DeviceState(std::string url, std::unique_ptr<proto::Session> session);
 
-  // One with the same contents and options; empty: there is none. `key` is set where it took the digest.
+  // A known upload with the same contents and options; empty if there is none. Sets `key` if the digest was computed.
   Ptr<Storage> find_upload(const proto::HostTensor& tensor, proto::WriteOptions options,
                            std::optional<UploadTable::Key>& key);
 
@@ -109,11 +110,11 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   Pacer pacer_;  // has a lock of its own
 };
 
-// Holds a device's lock, and gives what it guards. The last tensor may go meanwhile, and with it the last owner of the
-// device: that waits for the unlock.
+// Holds a device's lock, and gives access to what it guards. If the last tensor is destroyed meanwhile, the device may
+// lose its last owner: it is destroyed after the unlock.
 class DeviceLock {
  public:
-  // Errors (thrown): the device stayed with the parent of this process.
+  // Errors (thrown): the device belongs to the parent of this process.
   explicit DeviceLock(DeviceState& device) : guarded_(device.guarded_), lock_(checked(device)) {}
   ~DeviceLock() {
     if (guarded_.tensors.none_held()) last_ = guarded_.tensors.take_owner();
@@ -130,7 +131,7 @@ class DeviceLock {
   }
 
   Guarded& guarded_;
-  std::shared_ptr<DeviceState> last_;  // goes after the lock
+  std::shared_ptr<DeviceState> last_;  // destroyed after lock_
   std::lock_guard<std::mutex> lock_;
 };
 

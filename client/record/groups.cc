@@ -10,7 +10,7 @@ std::uint32_t next_group_number() {
 }
 
 std::mutex& group_operations() {
-  static auto& mutex = *new std::mutex;  // never destroyed: devices may end after main()
+  static auto& mutex = *new std::mutex;  // never destroyed: devices may be destroyed after main()
   return mutex;
 }
 

@@ -1,4 +1,4 @@
-// The tensors of one device: where they come from and where they end. While a handle to one exists, the device stays.
+// Creates and frees the tensors of one device. While a handle to one exists, it keeps the device alive.
 //
 // Guarded by the device's lock.
 #pragma once
@@ -16,28 +16,29 @@ class LiveTensors {
  public:
   LiveTensors(Outbox& outbox, UploadTable& uploads) : outbox_(outbox), uploads_(uploads) {}
 
-  // A tensor of `device`, which is this object's, without an id or a place in a recording.
+  // Makes a tensor of `device`, without an id or a place in a recording. Requires: `device` owns this object.
   Ptr<Storage> make(const ir::TensorType& type, DeviceState& device);
-  bool are_of_this_device(const Storage& storage) const { return storage.device == &device_; }
+  bool is_on_this_device(const Storage& storage) const { return storage.device == &device_; }
 
   proto::TensorId next_id() const { return next_id_; }
   proto::TensorId take_id() { return next_id_++; }
 
-  // A Value goes that may be the last.
+  // Called when a Value is destroyed that may be the last owner.
   void drop(Storage& storage);
   // Frees a tensor that is not needed any more.
   void forget(Storage& storage);
 
   bool none_held() const { return count_ == 0; }
-  // What holds the device for its tensors, to be dropped outside the lock. Requires: none_held().
+  // Returns the reference that kept the device alive for its tensors, to be dropped outside the lock. Requires:
+  // none_held().
   std::shared_ptr<DeviceState> take_owner() { return std::move(device_); }
 
  private:
   Outbox& outbox_;
   UploadTable& uploads_;
   proto::TensorId next_id_ = 1;
-  std::int64_t count_ = 0;               // that handles hold
-  std::shared_ptr<DeviceState> device_;  // while there are any
+  std::int64_t count_ = 0;               // tensors held by handles
+  std::shared_ptr<DeviceState> device_;  // set while count_ > 0
 };
 
 }  // namespace burn::client

@@ -8,11 +8,11 @@
 namespace burn::client {
 namespace {
 
-// Dropped tensors are named in the next run; past this many bytes they are released at once.
+// Dropped tensors are released with the next run, or at once if they have this many bytes or are this many.
 constexpr std::uint64_t kReleaseAtBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kReleaseAtCount = 256;
 
-// The same ops called from other lines are another program: errors name the lines.
+// The same ops called from other lines are a different program, as errors name the lines.
 ir::ProgramHash key_of(const ir::Program& program) { return {program.hash.low ^ program.site_key, program.hash.high}; }
 
 }  // namespace
@@ -20,7 +20,7 @@ ir::ProgramHash key_of(const ir::Program& program) { return {program.hash.low ^ 
 Status Outbox::define(ir::ProgramBuilder& sealed, proto::Run& run) {
   if (const auto known = programs_.find(key_of(sealed.program()))) {
     run.program = *known;
-    sealed.clear();  // keeps its memory for the next program, which is most likely the same again
+    sealed.clear();  // keeps its memory for the next program, which is most likely the same one
     return {};
   }
   return define(std::make_shared<const ir::Program>(sealed.take()), run);
@@ -38,13 +38,13 @@ Status Outbox::define(const std::shared_ptr<const ir::Program>& program, proto::
   auto status = session_.define(added.id, program, added.forgotten);
   if (status.ok()) return {};
   programs_.take_back(key_of(*program), std::move(added.forgotten));
-  for (std::size_t i = 0; i < run.inputs.size(); ++i) {  // no run will take what was given away
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) {  // donated inputs, which no run will free now
     if (program->inputs[i].donated) releases_.push_back(run.inputs[i]);
   }
   return status;
 }
 
-// Waits for what the session says of itself only when there are more programs than any bears.
+// Waits for the session's limits only if the table is full.
 void Outbox::bound_programs() {
   const auto* info = programs_.is_full() ? &session_.info() : session_.known_info();
   if (info != nullptr) programs_.bound(*info);
@@ -61,7 +61,7 @@ void Outbox::send(proto::Run run, Status defined, std::size_t outputs) {
     status = session_.run(std::move(run));
   }
   if (status.ok()) return;
-  // Not thrown here, in the middle of whatever recorded last, but to the reader of one of the results.
+  // The error is thrown by reads of the results, not here, where an unrelated op may just have been recorded.
   for (std::size_t k = 0; k < outputs; ++k) refused_.emplace(first_output + k, status);
 }
 
@@ -74,7 +74,7 @@ void Outbox::release(proto::TensorId id, std::uint64_t bytes) {
 void Outbox::send_releases() {
   if (releases_.empty()) return;
   release_bytes_ = 0;
-  // Refused by a broken session only, which has nothing to release.
+  // Only a broken session refuses this, and it has nothing to release.
   (void)session_.release(std::exchange(releases_, {}));
 }
 

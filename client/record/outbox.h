@@ -1,5 +1,5 @@
-// What a device tells its session: programs that it does not know yet, runs, and tensors that are not held any more.
-// And what becomes of a run that the session would not take.
+// Sends a device's calls to its session: definitions of new programs, runs, and releases of tensors. Keeps the errors
+// of runs that the session refused.
 //
 // Guarded by the device's lock.
 #pragma once
@@ -20,25 +20,25 @@ class Outbox {
  public:
   explicit Outbox(proto::Session& session) : session_(session) {}
 
-  // Names the program of a run, which the session is told if it does not know it.
+  // Sets the program of `run`, after defining it if the session does not know it.
   Status define(const std::shared_ptr<const ir::Program>& program, proto::Run& run);
   Status define(ir::ProgramBuilder& sealed, proto::Run& run);  // empties the builder
-  // Unless its program was refused (`defined`). What the run would have made is refused for the same reason, or for the
-  // run's own.
+  // Sends a run, unless its program was refused (`defined`). If either is refused, reads of the run's outputs fail with
+  // that error.
   void send(proto::Run run, Status defined, std::size_t outputs);
 
-  // A tensor that is not held any more is released with the next run, or before, when there is much of it.
+  // Releases a tensor that is no longer held, with the next run, or sooner if many or large ones are waiting.
   void release(proto::TensorId id, std::uint64_t bytes);
   void release_with_next_run(proto::TensorId id) { releases_.push_back(id); }
   void send_releases();
 
-  // Whether the session will never have this tensor; check_refused() throws why.
+  // Whether the tensor's run was refused; check_refused() throws the reason.
   bool is_refused(proto::TensorId id) const { return refused_.contains(id); }
   void check_refused(const Storage& storage) const {
     if (!refused_.empty()) [[unlikely]]
       throw_if_refused(storage.id);
   }
-  void forget(proto::TensorId id) {  // it cannot be asked for any more
+  void forget(proto::TensorId id) {  // the tensor has no owner any more
     if (!refused_.empty()) [[unlikely]]
       refused_.erase(id);
   }

@@ -10,16 +10,16 @@ namespace burn::client {
 
 using Clock = std::chrono::steady_clock;
 
-// How far ahead is enough follows from two measurements. The round trip is what the handshake took, or a mark since, if
-// one took less. The time of a step is that between marks, which is short where the device waits for us: then more are
-// let ahead at the next mark, twice as many at most, until the device no longer waits. That is a round trip too late
-// for a loop of shorter steps that follows this one, so there is room for steps of a quarter of the time (what
-// validation takes beside training), in two round trips. While no mark is under way
-// it is unknown what the device does: such a pause (a checkpoint, the end of an epoch) is no step's time.
+// How far ahead a thread may run follows from two measurements. The round trip is the shortest of the handshake's and
+// those of the marks (syncs). The time of a step is measured between marks; it is short if the device waits for the
+// client. Then `ahead` increases at the next mark, at most twofold, until the device no longer waits. That is a round
+// trip too late for a following loop of shorter steps, so `ahead` covers steps of a quarter of the time (validation,
+// compared with training) for two round trips, hence kTrips = 8. While no mark is under way it is unknown what the
+// device does, so such a pause (a checkpoint, the end of an epoch) is not counted as a step's time.
 //
-// A device that is not there yet is taken for one that is far away.
+// A device that is not connected yet is treated as a distant one.
 struct Pacer::Shared {
-  // Before anything is measured. What large batches take of memory the session's credit bounds in any case.
+  // The assumed time of a step before one is measured. The session's credit limits the memory of large batches anyway.
   static constexpr std::chrono::milliseconds kLikelyStep{4};
   static constexpr int kTrips = 8;
   static constexpr std::uint64_t kMaxAtFirst = kMaxAheadFarAway / 2;
@@ -32,11 +32,11 @@ struct Pacer::Shared {
   std::condition_variable came;
   std::uint64_t begun = 0, done = 0;  // steps
   std::uint64_t ahead = kMaxAtFirst;
-  bool is_measured = false;  // the round trip, by the handshake
+  bool is_measured = false;  // the handshake's round trip is known
   Clock::duration round_trip{0};
   Status failure;
 
-  // The last marks, in a ring: one by itself says little, as several may arrive together.
+  // The last marks, in a ring buffer: the time since a single one says little, as several may arrive together.
   struct Mark {
     std::uint64_t step = 0;
     Clock::time_point at;
@@ -78,9 +78,9 @@ void Pacer::step() {
   if (!shared_->is_measured) {
     if (const auto trip = round_trip_()) shared_->begin(*trip);
   }
-  const auto step = shared_->begun++;  // so many are before it
+  const auto step = shared_->begun++;  // the number of steps before this one
   if (step != 0 && step % kMarkEvery == 0) {
-    if (shared_->done + kMarkEvery == step) shared_->count = 0;  // the mark before has come
+    if (shared_->done + kMarkEvery == step) shared_->count = 0;  // no mark is under way: a pause
     lock.unlock();
     session_.sync([shared = shared_, step, asked = Clock::now()](Status status) {
       const std::lock_guard inner(shared->mutex);
@@ -98,10 +98,10 @@ Status Pacer::take_failure() {
   return std::exchange(shared_->failure, {});
 }
 
-void Pacer::forget_failure(const Status& told) {
+void Pacer::forget_failure(const Status& reported) {
   const std::lock_guard lock(shared_->mutex);
   auto& failure = shared_->failure;
-  if (failure.code() == told.code() && failure.message() == told.message()) failure = {};
+  if (failure.code() == reported.code() && failure.message() == reported.message()) failure = {};
 }
 
 std::uint64_t Pacer::ahead() const {

@@ -1,4 +1,4 @@
-// Keeps a thread that feeds a device from running ahead of it without bound: batches that wait there take memory.
+// Limits how far a thread that feeds a device may run ahead of it: batches that wait there take memory.
 #pragma once
 
 #include <chrono>
@@ -15,34 +15,33 @@ namespace burn::client {
 // Thread-safe.
 class Pacer {
  public:
-  // Steps that may be under way on a device that is near: enough to upload for one while others run.
+  // Steps that may be unfinished on a nearby device: enough to upload for one while others run.
   static constexpr std::uint64_t kMaxAhead = 8;
-  // And on one that is far: as many as it does during eight round trips beside those, but no more than this.
+  // For a distant device, as many more as it executes during eight round trips, but at most this many in all.
   static constexpr std::uint64_t kMaxAheadFarAway = 256;
 
-  // What the connection's round trip is; nothing while it is not there yet.
+  // The connection's round trip time; std::nullopt while it is not connected yet.
   using RoundTrip = std::function<std::optional<std::chrono::nanoseconds>()>;
 
   Pacer(proto::Session& session, RoundTrip round_trip);
 
-  // One step more. Waits until no more than ahead() of those before it are unfinished; at once when the session is
-  // broken.
+  // Begins a step: waits until at most ahead() earlier steps are unfinished. Returns at once if the session is broken.
   void step();
-  // The first failure that the session told here instead of to the next sync.
+  // Returns and clears the first failure that the session reported to the pacer instead of to the next sync.
   Status take_failure();
-  // A read has told of this one: no sync needs to.
-  void forget_failure(const Status& told);
+  // Clears the failure if it is `reported`: a read has reported it, so no sync needs to.
+  void forget_failure(const Status& reported);
   std::uint64_t ahead() const;
 
  private:
   struct Shared;
 
-  // Every so many steps the session is asked to tell when it has come that far.
+  // After this many steps each, a sync asks the session to report when it has finished them.
   static constexpr std::uint64_t kMarkEvery = kMaxAhead / 2;
 
   proto::Session& session_;
   const RoundTrip round_trip_;
-  const std::shared_ptr<Shared> shared_;  // with callbacks, which may come late
+  const std::shared_ptr<Shared> shared_;  // with callbacks, which may outlive this object
 };
 
 }  // namespace burn::client

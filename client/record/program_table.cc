@@ -6,7 +6,7 @@
 namespace burn::client {
 namespace {
 
-// Half: programs that wait to be forgotten are known for a while longer.
+// Half of what the session allows: programs that are being forgotten still count for a while.
 std::uint64_t half_of(std::uint64_t session_allows, std::uint64_t most) {
   return session_allows == 0 ? most : std::min(most, std::max<std::uint64_t>(session_allows / 2, 1));
 }
@@ -15,8 +15,8 @@ std::uint64_t half_of(std::uint64_t session_allows, std::uint64_t most) {
 
 void ProgramTable::bound(const proto::SessionInfo& info) {
   is_bounded_ = true;
-  most_programs_ = half_of(info.max_programs, kMaxPrograms);
-  most_entries_ = half_of(info.max_program_entries, kMaxEntries);
+  max_programs_ = half_of(info.max_programs, kMaxPrograms);
+  max_entries_ = half_of(info.max_program_entries, kMaxEntries);
 }
 
 std::optional<proto::ProgramId> ProgramTable::find(const ir::ProgramHash& hash) {
@@ -28,7 +28,7 @@ std::optional<proto::ProgramId> ProgramTable::find(const ir::ProgramHash& hash) 
 
 ProgramTable::Added ProgramTable::add(const ir::ProgramHash& hash, std::uint64_t entries) {
   Added added{++last_id_, std::exchange(to_forget_, {})};
-  while (!programs_.empty() && (programs_.size() >= most_programs_ || entries_ + entries > most_entries_)) {
+  while (!programs_.empty() && (programs_.size() >= max_programs_ || entries_ + entries > max_entries_)) {
     added.forgotten.push_back(programs_.back().id);
     erase(std::prev(programs_.end()));
   }

@@ -1,4 +1,5 @@
-// Which programs a session knows, by their hashes. Bounded by what the session bears; the least recently run go first.
+// The programs that a session knows, by hash. Bounded by the session's limits; the least recently run ones are
+// forgotten first.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +16,31 @@ namespace burn::client {
 // Guarded by its device's lock.
 class ProgramTable {
  public:
-  // Enough for any training loop; a loop of ever new shapes needs a bound.
+  // Enough for any training loop; the bound is for a loop whose shapes are always new.
   static constexpr std::uint64_t kMaxPrograms = 4096;
   static constexpr std::uint64_t kMaxEntries = 1 << 19;  // ir::num_entries of all programs: about 90 MiB on the worker
 
-  // Before it is known what the session allows, a loop defines its programs and goes on.
-  static constexpr std::uint64_t kAtFirst = 16;
+  // The limit until the session's own are known, so that a loop need not wait for them to define its programs.
+  static constexpr std::uint64_t kInitialMaxPrograms = 16;
 
-  // Keeps to kAtFirst programs, and
+  // At most kInitialMaxPrograms programs, until bound() is called.
   ProgramTable() = default;
-  // to the half of what the session allows, and to the bounds above.
+  // At most half of what the session allows, and at most the bounds above.
   explicit ProgramTable(const proto::SessionInfo& info) { bound(info); }
   void bound(const proto::SessionInfo& info);
   bool is_bounded() const { return is_bounded_; }
-  bool is_full() const { return programs_.size() >= most_programs_; }
+  bool is_full() const { return programs_.size() >= max_programs_; }
 
-  // The id of a program that the session knows; it counts as run.
+  // The id of a program that the session knows, which becomes the most recently run one.
   std::optional<proto::ProgramId> find(const ir::ProgramHash& hash);
 
   struct Added {
     proto::ProgramId id = 0;                  // never used before
-    std::vector<proto::ProgramId> forgotten;  // that make room for it
+    std::vector<proto::ProgramId> forgotten;  // programs that were removed for it
   };
   Added add(const ir::ProgramHash& hash, std::uint64_t entries);
-  // The session did not take the program, and was not told of those that it should forget either: the next one tells
-  // it.
+  // Undoes add() after the session refused the definition, and with it the request to forget `forgotten`: the next
+  // add() returns them again.
   void take_back(const ir::ProgramHash& hash, std::vector<proto::ProgramId> forgotten);
 
  private:
@@ -56,11 +57,11 @@ class ProgramTable {
   void erase(Programs::iterator program);
 
   bool is_bounded_ = false;
-  std::uint64_t most_programs_ = kAtFirst, most_entries_ = kMaxEntries;
+  std::uint64_t max_programs_ = kInitialMaxPrograms, max_entries_ = kMaxEntries;
   Programs programs_;  // most recently run first
   std::unordered_map<ir::ProgramHash, Programs::iterator, HashOfHash> by_hash_;
   std::uint64_t entries_ = 0;
-  std::vector<proto::ProgramId> to_forget_;  // that the session still has to be told of
+  std::vector<proto::ProgramId> to_forget_;  // of a refused definition, for the next one
   proto::ProgramId last_id_ = 0;
 };
 

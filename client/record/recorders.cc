@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "client/fail.h"
-#include "client/record/again.h"
 #include "client/record/capture_log.h"
 #include "client/record/device_state.h"
+#include "client/record/recomputation_scope.h"
 
 namespace burn::client {
 namespace {
@@ -49,7 +49,7 @@ Recorders::~Recorders() {
   }
 }
 
-// --- one for each thread ---------------------------------------------------------------------------------------------
+// --- recorders of threads --------------------------------------------------------------------------------------------
 
 Recorder& Recorders::look_up() {
   auto& mine = thread_recorders();
@@ -64,7 +64,7 @@ Recorder& Recorders::look_up() {
     recorder->device = device_.weak_from_this();
     prune();
     all_.push_back(recorder);
-    // Devices that are gone left their recorders to this thread alone.
+    // Recorders that only this thread owns are of devices that no longer exist.
     std::erase_if(mine.all, [](const auto& entry) { return entry.second.use_count() == 1; });
   }
   last_recorder = {serial_, mine.all[serial_].get()};
@@ -76,7 +76,7 @@ void Recorders::prune() {
     if (recorder.use_count() > 1) return false;
     const auto is_held = [](const Storage* storage) { return storage != nullptr; };
     if (std::any_of(recorder->values.begin(), recorder->values.end(), is_held)) return false;
-    close(*recorder);  // its thread is gone and its results are not held
+    close(*recorder);  // its thread has ended and its results are not held
     return true;
   });
 }
@@ -94,10 +94,10 @@ std::shared_ptr<Recorder> Recorders::detach() {
 
 void Recorders::keep(std::shared_ptr<Recorder> recorder) {
   all_.push_back(std::move(recorder));
-  prune();  // its tensors may not be held any more
+  prune();  // its tensors may no longer be held
 }
 
-// --- a program grows -------------------------------------------------------------------------------------------------
+// --- recording -------------------------------------------------------------------------------------------------------
 
 void Recorders::begin(Recorder& recorder) {
   recorder.epoch = take_epoch();
@@ -107,7 +107,7 @@ void Recorders::begin(Recorder& recorder) {
 
 ir::Ref Recorders::operand(Recorder& recorder, Storage& storage) {
   if (storage.recorder == &recorder) return ir::Ref::value(storage.value);
-  if (storage.recorder != nullptr) {  // another thread's: from here on it has an id
+  if (storage.recorder != nullptr) {  // pending in another thread's recording: closing it gives the tensor an id
     close(*storage.recorder);
     if (storage.recorder != nullptr) refuse_in_capture("used by another thread");
   }
@@ -133,18 +133,18 @@ ir::Ref Recorders::append(Recorder& recorder, const ir::Op& op, std::span<const 
   SmallArray<ir::Ref, 4> refs{operands.size()};
   for (std::size_t i = 0; i < operands.size(); ++i) {
     Storage& storage = *operands[i]->storage();
-    if (!tensors_.are_of_this_device(storage)) [[unlikely]]
+    if (!tensors_.is_on_this_device(storage)) [[unlikely]]
       refuse_other_device(op, operands[0]->device(), *storage.device, site);
     refs[i] = operand(recorder, storage);
   }
-  const auto ref = recorder.builder.add(op, refs.span(), site, RecordingAgain::is_active());
+  const auto ref = recorder.builder.add(op, refs.span(), site, RecomputationScope::is_active());
   if (!ref.ok()) [[unlikely]]
     throw Error(ref.status().code(), as_called(ref.status().message(), site) + at_site(site));
   return *ref;
 }
 
 Ptr<Storage> Recorders::new_pending(Recorder& recorder, ir::Ref value) {
-  recorder.values.push_back(nullptr);  // before there is a tensor, which could not be dropped under this lock
+  recorder.values.push_back(nullptr);  // may throw: before the tensor exists, which cannot be dropped under this lock
   auto storage = tensors_.make(recorder.builder.type_of(value), device_);
   storage->recorder = &recorder;
   storage->value = value.index();
@@ -152,7 +152,7 @@ Ptr<Storage> Recorders::new_pending(Recorder& recorder, ir::Ref value) {
   return storage;
 }
 
-// --- and becomes a run -----------------------------------------------------------------------------------------------
+// --- closing: the program becomes a run ------------------------------------------------------------------------------
 
 void Recorders::close_all() {
   for (const auto& recorder : all_) close(*recorder);

@@ -1,5 +1,5 @@
-// The recordings that are open on one device: one for each thread that uses it, and those on their way from one thread
-// to another. Here they begin, grow, and become runs.
+// The open recordings of one device: one for each thread that uses it, and those being handed from one thread to
+// another. Begins them, appends nodes, and turns them into runs.
 //
 // Guarded by the device's lock.
 #pragma once
@@ -22,50 +22,51 @@ struct CapturedRun;
 
 class Recorders {
  public:
-  // Nodes after which a program is closed without being asked.
+  // Number of nodes at which a program is closed automatically.
   static constexpr std::size_t kMaxRecorded = 16384;
-  // Bytes of tensors that came and were dropped since the recording began, and that it alone keeps, after which it is
-  // closed, too. What was there before does not count: a training step replaces any number of parameters in one
-  // program.
+  // A program is also closed when tensors that were made and dropped since it began, and that only it holds, have this
+  // many bytes. Older tensors do not count: a training step may replace any number of parameters in one program.
   static constexpr std::uint64_t kMaxHeldBytes = std::uint64_t{256} << 20;
 
   Recorders(DeviceState& device, LiveTensors& tensors, Outbox& outbox);
-  // What is recorded still will not be wanted, but holds what it would have read. Requires: no tensor is held.
+  // Discards the open recordings and frees the inputs that only they hold. Requires: no tensor is held.
   ~Recorders();
   Recorders(const Recorders&) = delete;
   Recorders& operator=(const Recorders&) = delete;
 
-  // This thread's. Errors (thrown): the thread records a captured step on another device.
+  // This thread's recorder. Errors (thrown): the thread records a captured step on another device.
   Recorder& current() {
     if (last_recorder.serial == serial_) [[likely]]
       return *last_recorder.recorder;
     return look_up();
   }
-  // What stands for the tensor in the recording's program. Closes another thread's in which it is pending.
+  // The reference to the tensor in the recording's program, to which it is added as an input if needed. Closes another
+  // thread's recording in which the tensor is pending.
   ir::Ref operand(Recorder& recorder, Storage& storage);
-  // Appends a node; its first result. Errors (thrown): what infer says.
+  // Appends a node, and returns its first result. Errors (thrown): those of the op's shape rule.
   ir::Ref append(Recorder& recorder, const ir::Op& op, std::span<const Value* const> operands,
                  const ir::CallSite& site);
-  // The tensor of a value that the recording's last node makes.
+  // Makes the tensor of a value that the recording's last node computes.
   Ptr<Storage> new_pending(Recorder& recorder, ir::Ref value);
-  // After a node: closes a recording that has become too long, or keeps too much.
+  // Called after each node: closes a recording that is too long or holds too much memory.
   void close_if_full(Recorder& recorder) {
     nodes_recorded_ += 1;
     if (recorder.builder.size() >= kMaxRecorded || recorder.held_bytes >= kMaxHeldBytes) [[unlikely]]
       close(recorder);
   }
 
-  // Sends what is recorded as a run, unless it is a captured step's. `captured` gets the run, too.
+  // Sends the recording as a run, unless it is that of a captured step. Also stores the run in `captured`, if that is
+  // not null.
   void close(Recorder& recorder, CapturedRun* captured = nullptr);
   void close_all();
-  void begin(Recorder& recorder);  // nothing of it yet
+  void begin(Recorder& recorder);  // starts an empty program
   std::uint64_t take_epoch() { return next_epoch_++; }
 
-  // Takes this thread's out, which starts afresh; null if there is nothing in it. keep() takes one back.
+  // Removes this thread's recorder, so that the thread starts a new one; null if it is empty. keep() adds one again.
   std::shared_ptr<Recorder> detach();
   void keep(std::shared_ptr<Recorder> recorder);
 
-  RandomState random;  // after what has been sent so far
+  RandomState random;  // after the programs sent so far
   std::uint64_t nodes_recorded() const { return nodes_recorded_; }
 
  private:
@@ -81,6 +82,6 @@ class Recorders {
   std::uint64_t nodes_recorded_ = 0;
 };
 
-[[noreturn]] void refuse_in_capture(const char* what);  // "given to another one"
+[[noreturn]] void refuse_in_capture(const char* what);  // what: "given to another one"
 
 }  // namespace burn::client

@@ -13,22 +13,22 @@ std::shared_ptr<Recorder> detach_from(DeviceState& device) {
   return lock->recorders.detach();
 }
 
-// Takes back a recorder that no thread adopted.
+// Returns a recorder that no thread has adopted to its device.
 void keep_in(DeviceState& device, std::shared_ptr<Recorder> recorder) {
   if (device.handle().is_of_parent()) {
-    new std::shared_ptr<Recorder>(std::move(recorder));  // as it is: a thread of the parent may have been at it
+    new std::shared_ptr<Recorder>(std::move(recorder));  // leaked: a thread of the parent may have been changing it
     return;
   }
   const DeviceLock lock(device);
   lock->recorders.keep(std::move(recorder));
 }
 
-// The other recording's inputs as inputs of `mine`.
+// Adds the other recording's inputs to `mine`, and returns the references.
 std::vector<ir::Ref> adopt_inputs(Recorders& recorders, Recorder& mine, const Recorder& other) {
   std::vector<ir::Ref> inputs;
   inputs.reserve(other.inputs.size());
   for (Storage* input : other.inputs) {
-    // The reader moves from the other recording to this one; a tensor dropped meanwhile stays alive through it.
+    // The reader moves from the other recording to this one, and keeps alive a tensor that was dropped meanwhile.
     input->readers -= 1;
     if (input->input_of == &other) input->input_of = nullptr;
     inputs.push_back(recorders.operand(mine, *input));

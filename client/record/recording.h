@@ -1,5 +1,6 @@
-// Handing what one thread has recorded to another, unsent: a loader thread prepares a batch (normalises, casts), and
-// the training step that consumes it becomes one program with it, instead of a run of its own on the worker.
+// Hands one thread's recording to another thread without sending it: the ops of a loader thread that prepares a batch
+// (normalises, casts) become a part of the program of the training step that consumes it, instead of a run of their own
+// on the worker.
 #pragma once
 
 #include <memory>
@@ -11,10 +12,11 @@ namespace burn::client {
 
 class Recorder;
 
-// A recording on its way between threads. Destroyed without adopt(), it is sent when one of its tensors is next used.
+// A recording that is being handed to another thread. If it is destroyed without adopt(), it is sent when one of its
+// tensors is next used.
 class DetachedRecording {
  public:
-  // Takes what this thread has recorded so far, on `device` or on every device it has used.
+  // Takes over this thread's recording on `device`, or on every device that it has used.
   static DetachedRecording detach(const Device& device);
   static DetachedRecording detach();
   DetachedRecording(DetachedRecording&&) = default;
@@ -36,7 +38,7 @@ class DetachedRecording {
   std::vector<Part> parts_;
 };
 
-// A step is about to begin on this thread: waits while the devices it uses are too many steps behind
+// Called before a step on this thread: waits while the devices that the thread uses are too many steps behind
 // (client/record/pacer.h).
 void pace_this_thread();
 

@@ -5,7 +5,7 @@
 namespace burn::client {
 
 SessionHandle::SessionHandle(std::string url, std::unique_ptr<proto::Session> session)
-    : url_(std::move(url)), forks_((watch_forks(), fork_count())), session_(std::move(session)) {}
+    : url_(std::move(url)), forks_((install_fork_handlers(), fork_count())), session_(std::move(session)) {}
 
 Status SessionHandle::health() const {
   if (!is_of_parent()) return session_->health();

@@ -1,5 +1,4 @@
-// A device's session and where it leads. Constant from its construction on, so from any thread without a lock; the
-// session looks after itself.
+// A device's session and its URL. Immutable, so it needs no lock; the session is thread-safe itself.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +16,17 @@ class SessionHandle {
   SessionHandle(std::string url, std::unique_ptr<proto::Session> session);
 
   const std::string& url() const { return url_; }
-  // Errors (thrown): it stayed with the parent of this process.
+  // Errors (thrown): the session belongs to the parent of this process.
   proto::Session& session() const {
     check_process();
     return *session_;
   }
   proto::Session& unchecked() const { return *session_; }
-  // Ok while the session works, as far as is known; else why not.
+  // Ok while no failure of the session is known; otherwise the failure.
   Status health() const;
 
-  // A fork() has made this process, and the session stayed with its parent: locks may be held for ever, memory is given
-  // up.
+  // Whether a fork() made this process after the session was opened. Its locks may then be held for ever, so its memory
+  // is leaked on purpose.
   bool is_of_parent() const { return forks_ != fork_count(); }
   void check_process() const {
     if (is_of_parent()) [[unlikely]]

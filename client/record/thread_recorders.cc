@@ -21,7 +21,7 @@ struct AtThreadEnd {
 ThreadRecorders& thread_recorders() {
   if (mine != nullptr) return *mine;
   [[maybe_unused]] static const bool once = [] {
-    after_fork([] {  // what the parent's devices may have been changing is not even freed
+    after_fork([] {  // leaks the recorders, which threads of the parent may have been changing
       last_recorder = {};
       mine = nullptr;
     });

@@ -1,4 +1,4 @@
-// Which recorder a thread uses on which device. Of each thread alone: no lock. Private to client/record.
+// The recorders that a thread uses, by device. Thread-local, so without a lock. Private to client/record.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace burn::client {
 
-// The last one used is looked up first: most threads use one device.
+// The recorder used last, a cache of one entry: most threads use one device.
 struct LastRecorder {
   std::uint64_t serial = 0;
   Recorder* recorder = nullptr;
@@ -19,13 +19,13 @@ inline constinit thread_local LastRecorder last_recorder{};
 
 struct ThreadRecorders {
   std::unordered_map<std::uint64_t, std::shared_ptr<Recorder>> all;  // by the device's serial
-  CaptureLog* capture = nullptr;                                     // of the captured step that this thread records
+  CaptureLog* capture = nullptr;                                     // set while this thread records a captured step
 };
-// This thread's. There even where the thread's other variables are gone: static objects may drop, or make, their last
-// tensors then. In the child of a fork() every thread begins anew.
+// This thread's recorders. Still valid after the thread's other thread-local variables have been destroyed, as static
+// objects may then drop or make tensors. Reset in the child of a fork().
 ThreadRecorders& thread_recorders();
 
-// The devices that this thread has used and that are still there.
+// The devices that this thread has used and that still exist.
 std::vector<std::shared_ptr<DeviceState>> devices_of_this_thread();
 
 }  // namespace burn::client

@@ -9,7 +9,7 @@
 namespace burn::client {
 namespace {
 
-// Without owners it is input of a program being recorded, which gives it away.
+// Whether the tensor has an owner. If not, it is an input of an open recording, which will donate it.
 bool will_last(const Storage& storage) { return storage.owners.load() > 0; }
 
 bool are_equal(const SharedBytes& a, const SharedBytes& b) {
@@ -45,7 +45,7 @@ bool UploadTable::needs_digest(const proto::HostTensor& tensor) const {
 }
 
 void UploadTable::add(const SharedBytes& bytes, proto::WriteOptions options, Storage& storage) {
-  if (held_.size() >= kMaxHeld) {  // the oldest lives long, as it seems
+  if (held_.size() >= kMaxHeld) {  // the oldest one is probably long-lived: keep its digest only
     const Held oldest = std::move(held_.front());
     held_.erase(held_.begin());
     oldest.storage->is_known_upload = false;
@@ -57,9 +57,9 @@ void UploadTable::add(const SharedBytes& bytes, proto::WriteOptions options, Sto
 
 void UploadTable::add(const Key& key, Storage& storage) {
   if (by_key_.size() >= kMaxEntries) return;
-  // One that is given away, or another thread's that came first: the newer one lives longer.
+  // An entry whose tensor will be donated, or that another thread has added meanwhile: the newer tensor lives longer.
   if (const auto found = by_key_.find(key); found != by_key_.end()) remove(*found->second);
-  storage.is_known_upload = true;  // remove() takes out what has been put in, should there be no memory for the rest
+  storage.is_known_upload = true;  // first: remove() also works if an allocation below fails
   auto& alike = digested_[storage.type.num_bytes()];
   by_storage_.emplace(&storage, key);
   ++alike;

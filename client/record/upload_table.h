@@ -1,8 +1,9 @@
-// What was uploaded and is still there, by its contents: the same weights or batch need not travel twice.
+// Uploaded tensors that still exist, by contents: the same weights or batch need not be sent twice.
 //
-// Most uploads are batches, which are gone before the next one comes: hashing them all would be a tenth of what a small
-// step costs its thread. So the bytes of the last few are held and compared, which ends where they differ; what is
-// large or a part of something, or comes while tensors of its size are known so, is known by its digest.
+// Most uploads are batches, which are dropped before the next one: hashing all of them would take a tenth of the time
+// that a small step costs its thread. So the bytes of the last few uploads are kept, and compared up to the first
+// difference. An upload is identified by its digest instead if it is large, if its bytes are a part of a larger block,
+// or if a tensor of its size already is.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +18,17 @@ namespace burn::client {
 // Guarded by its device's lock, except digest().
 class UploadTable {
  public:
-  // Smaller uploads are not worth a look.
+  // Smaller uploads are not looked up.
   static constexpr std::size_t kMinBytes = 4096;
-  // Nor are larger ones on their way through shared memory: to read them for the hash takes as long as to send them.
+  // Nor are larger ones if they are sent through shared memory: to hash them takes as long as to send them.
   static constexpr std::size_t kMaxBytesInMemory = std::size_t{1} << 20;
-  // Beyond it nothing is remembered until something is released.
+  // Beyond this number, nothing is added until a tensor is released.
   static constexpr std::size_t kMaxEntries = 1 << 16;
-  // Whose bytes are held: so many, of so many bytes at most.
+  // At most so many uploads, of at most so many bytes each, are kept with their bytes.
   static constexpr std::size_t kMaxHeld = 8, kMaxHeldBytes = std::size_t{1} << 20;
 
-  // 128 bits of XXH3, from a seed of this table alone: two contents that it takes for one cannot be prepared. Bytes
-  // equal in hash, dtype and shape are taken for equal. What is marked as a batch is another tensor than what is not.
+  // 128 bits of XXH3 with a random seed of this table, so that a collision cannot be prepared. Contents of equal hash,
+  // dtype, shape and options are taken for equal; a tensor with a batch axis differs from one without.
   struct Key {
     std::uint64_t low = 0, high = 0;
     ir::TensorType type;
@@ -40,11 +41,11 @@ class UploadTable {
     return digest(tensor.bytes, tensor.type, options);
   }
 
-  // The tensor with these contents, written with these options, held by the result; empty if there is none that will
-  // last. By bytes: among those whose bytes are held.
+  // The tensor with these contents, written with these options, which the result then owns; empty if there is none, or
+  // only one without an owner. The first overload searches the uploads kept with their bytes.
   Ptr<Storage> find(const proto::HostTensor& tensor, proto::WriteOptions options) const;
   Ptr<Storage> find(const Key& key) const;
-  // Whether it takes the digest to find this tensor, or to add it.
+  // Whether the digest is needed to find or to add this tensor.
   bool needs_digest(const proto::HostTensor& tensor) const;
   // Requires: not needs_digest() of the tensor.
   void add(const SharedBytes& bytes, proto::WriteOptions options, Storage& storage);
@@ -67,7 +68,7 @@ class UploadTable {
   std::vector<Held> held_;  // the oldest first
   std::unordered_map<Key, Storage*, Hash> by_key_;
   std::unordered_map<Storage*, Key> by_storage_;
-  std::unordered_map<std::size_t, std::size_t> digested_;  // how many tensors of so many bytes are known by digest
+  std::unordered_map<std::size_t, std::size_t> digested_;  // by size in bytes, how many tensors are known by digest
 };
 
 }  // namespace burn::client

@@ -26,8 +26,8 @@ TapeNode::TapeNode(const ir::Op& kind, std::size_t operand_count, std::size_t re
 void drop_last(Storage& storage) { (*storage.device)->drop_last(storage); }
 
 void dropped(TapeNode& node) {
-  // A long chain of nodes must not be freed by recursion: the outermost call empties a list. Threads free nodes to
-  // their very end, and static objects after it, so it needs no destructor.
+  // A long chain of nodes must not be freed by recursion: nested calls append to a list, which the outermost one
+  // empties. The list has no destructor, as nodes are also freed at thread exit and by static objects after it.
   static constinit thread_local TapeNode* doomed = nullptr;
   static constinit thread_local bool is_freeing = false;
   if (is_freeing) {
@@ -90,7 +90,7 @@ Origin origin_of(std::span<const Value* const> operands) {
   return origin;
 }
 
-// The tape's node for what was recorded; its results are to be put in by the caller.
+// Makes the tape node of a recorded op. The caller sets its results.
 Ptr<TapeNode> tape_node(const ir::Op& op, std::span<const Value* const> operands, std::size_t results,
                         const ir::CallSite& site) {
   auto node = numbered(new TapeNode(op, operands.size(), results, site));
@@ -98,7 +98,8 @@ Ptr<TapeNode> tape_node(const ir::Op& op, std::span<const Value* const> operands
   return node;
 }
 
-// A node's k-th result, in the tape without its tape, and for the user with it where a gradient can flow.
+// Sets a node's k-th result, stored without its tape, and returns it for the user, with the tape if it is
+// floating-point.
 Value on_tape(Ptr<TapeNode> node, std::size_t k, Ptr<Storage> storage) {
   node->results[k] = Value{storage, true};
   if (!ir::is_floating(storage->type.dtype)) node = {};

@@ -1,4 +1,4 @@
-// The arguments of tensor functions: sizes, ranges, where and as what to make a tensor.
+// Argument types of tensor functions: sizes, ranges, the device and dtype of new tensors.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace burn {
 
-// Exactly D numbers: {2, 3} where a Dims<2> is asked for; another count does not compile.
+// Exactly D numbers: {2, 3} converts to Dims<2>; another count does not compile.
 template <int D>
 class Dims {
  public:
@@ -37,7 +37,7 @@ inline Range s(std::int64_t start, std::optional<std::int64_t> end = std::nullop
   return {start, end, step};
 }
 
-// Where a tensor is made, and as what: a Device or its URL, or {device, DType::f16}.
+// The device and dtype of a new tensor: a Device or its URL, or {device, DType::f16}.
 struct TensorOptions {
   TensorOptions(const Device& on, std::optional<ir::DType> as = std::nullopt)
       : device(on), dtype(as) {}                          // NOLINT: implicit
@@ -49,11 +49,11 @@ struct TensorOptions {
   client::Place place() const { return {device.state(), device.is_autodiff()}; }
 };
 
-// What random numbers are drawn from.
+// The distribution that random numbers are drawn from.
 struct Distribution {
   enum class Type { uniform, normal, bernoulli } type = Type::uniform;
-  // uniform: in [a, b), of integers every whole number there; normal: mean a, deviation b, of integers rounded to the
-  // nearest; bernoulli: 1 with probability a.
+  // uniform: in [a, b), integers: each whole number in it; normal: mean a, standard deviation b, integers: rounded to
+  // the nearest; bernoulli: 1 with probability a.
   Scalar a = 0, b = 1;
 
   static Distribution uniform(Scalar low, Scalar high) { return {Type::uniform, low, high}; }

@@ -1,5 +1,5 @@
-// What Tensor<D, K> does along its axes: reductions, orders, running sums, samples. A base of it: include
-// client/tensor/tensor.h. Where not said otherwise, the axes stay with size 1.
+// Methods of Tensor<D, K> along axes: reductions, sorting, running sums, sampling. A base class of it: include
+// client/tensor/tensor.h. Unless stated otherwise, the axes keep size 1.
 #pragma once
 
 #include <concepts>
@@ -24,14 +24,14 @@ class AxisMethods {
   using Indices = burn::Tensor<D, Int>;
   using Red = ir::ReduceFn;
   using Axes = std::vector<std::int64_t>;
-  using Truth = burn::Tensor<1 + 0 * D, Bool>;                       // D: complete only when a method is used
+  using Truth = burn::Tensor<1 + 0 * D, Bool>;                       // 0 * D: a dependent type, instantiated when used
   using Summed = std::conditional_t<std::same_as<K, Bool>, Int, K>;  // the kind of sums and products
   using Sums = burn::Tensor<D, Summed>;
 
  public:
   // --- reductions ----------------------------------------------------------------------------------------------------
-  // Sums and products, computed in and given in: i64 of integers narrower than that and of bools, else the dtype of the
-  // elements; or the dtype asked for, one of the result's kind, to which the elements are converted first. Integers
+  // Sums and products are computed and returned in i64 for bools and for integers narrower than 64 bits, else in the
+  // dtype of the elements; or in `dtype`, one of the result's kind, to which the elements are converted first. Integers
   // wrap.
 #define BURN_SUM(name, fn)                                                                                     \
   burn::Tensor<1, Summed> name(Loc where = Loc::current()) const {                                             \
@@ -58,7 +58,7 @@ class AxisMethods {
   BURN_SUM(sum, Red::sum)
   BURN_SUM(prod, Red::prod)
 #undef BURN_SUM
-  // The sum, without the dims.
+  // The sum over the dims, which are removed.
   template <int E>
   burn::Tensor<E, Summed> sum_dims_squeeze(const Axes& dims, Loc where = Loc::current()) const {
     const auto site = at(where, "sum_dims_squeeze");
@@ -66,7 +66,7 @@ class AxisMethods {
     return burn::Tensor<E, Summed>{client::squeeze(client::reduce(Red::sum, value(), axes, site), axes, site),
                                    "sum_dims_squeeze", where};
   }
-  // The largest and the smallest; NaN if there is any. The gradient of those over several dims is shared evenly by
+  // The largest and the smallest element; NaN if there is any. Over several dims, the gradient is shared evenly by
   // equal elements (by all NaN, if the result is NaN); along one dim it goes to the first of them, as in
   // max_dim_with_indices().
 #define BURN_EXTREME(name, fn)                                                                                \
@@ -122,7 +122,7 @@ class AxisMethods {
     return Tensor{client::max_abs(value(), client::dims_of(dims, "max_abs_dims", at(where, "max_abs_dims")),
                                   at(where, "max_abs_dims"))};
   }
-  // Whether one, or every, element is not 0.
+  // Whether any element, or every element, is not 0.
   Truth any(Loc where = Loc::current()) const {
     return Truth{client::reduce_all(Red::max, as_bool(at(where, "any")), at(where, "any"))};
   }
@@ -158,7 +158,7 @@ class AxisMethods {
   {
     return moments(dim, 0, at(where, "var_mean_bias"));
   }
-  // The lower of the two middle elements where their count is even; NaN if there is any.
+  // For an even count the lower of the two middle elements; NaN if there is any.
   Tensor median(int dim, Loc where = Loc::current()) const
     requires Numeric<K>
   {
@@ -169,13 +169,13 @@ class AxisMethods {
   {
     return with_indices(client::median(value(), dim, at(where, "median_with_indices")));
   }
-  // Covariance of the variables along the other dim, of observations along `dim`: [variables, variables].
+  // Covariance, with observations along `dim` and variables along the other dim: [variables, variables].
   Tensor cov(int dim, std::int64_t correction = 1, Loc where = Loc::current()) const
     requires(D >= 2 && std::same_as<K, Float>)
   {
     return Tensor{client::cov(value(), dim, correction, at(where, "cov"))};
   }
-  // log(sum(exp(x))), and of the elements up to each.
+  // log(sum(exp(x))); logcumsumexp() sums the elements up to each one.
   Tensor logsumexp(int dim, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
@@ -192,16 +192,16 @@ class AxisMethods {
   {
     return Indices{client::categorical(value(), samples, at(where, "categorical"))};
   }
-  // The same; without replacement, each class comes at most once, and those of weight 0 last.
+  // The same with or without replacement. Without it, each class is drawn at most once, classes of weight 0 last.
   Indices multinomial(std::int64_t samples, bool replacement = false, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
     const auto site = at(where, "multinomial");
     return Indices{replacement ? client::categorical(value(), samples, site)
-                               : client::draw_distinct(value(), samples, site)};
+                               : client::sample_without_replacement(value(), samples, site)};
   }
 
-  // --- orders: the first of equals, NaN as the largest ---------------------------------------------------------------
+  // --- sorting: of equal elements the first, NaN as the largest ------------------------------------------------------
   Indices argmax(int dim, Loc where = Loc::current()) const {
     return Indices{client::arg_reduce(ir::ArgFn::max, value(), dim, at(where, "argmax"))};
   }
@@ -224,7 +224,7 @@ class AxisMethods {
   Tensor sort_descending(int dim, Loc where = Loc::current()) const {
     return Tensor{client::sort(value(), dim, true, at(where, "sort_descending")).values};
   }
-  // Sorted, and where each element was.
+  // The sorted elements, and the index that each had.
   std::pair<Tensor, Indices> sort_with_indices(int dim, Loc where = Loc::current()) const {
     return with_indices(client::sort(value(), dim, false, at(where, "sort_with_indices")));
   }
@@ -249,7 +249,7 @@ class AxisMethods {
   }
 
   // --- running combinations: y[i] of x[0] to x[i] --------------------------------------------------------------------
-  // Of sums and products in the dtypes of sum() and prod().
+  // cumsum and cumprod are computed in the dtypes of sum() and prod().
 #define BURN_RUNNING_SUM(name, fn)                                                         \
   Sums name(int dim, Loc where = Loc::current()) const {                                   \
     return Sums{client::scan(fn, value(), dim, at(where, #name))};                         \

@@ -1,4 +1,4 @@
-// The assertions of TensorData: a part of tensor_data.h.
+// The assertions of TensorData (client/tensor/data.h).
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -25,7 +25,7 @@ std::string text_of(T value) {
   }
 }
 
-// "[1, 0]" for the third of a [2, 2].
+// "[1, 0]" for the third element of a [2, 2].
 std::string position(std::size_t index, const ir::Shape& shape) {
   ir::Dims at = shape;
   for (int i = shape.rank() - 1; i >= 0; --i) {
@@ -35,7 +35,7 @@ std::string position(std::size_t index, const ir::Shape& shape) {
   return to_string(at);
 }
 
-// Collects what differs and throws it as one sentence.
+// Collects the elements that differ, and throws them as one sentence.
 class Differences {
  public:
   template <typename T>

@@ -28,7 +28,7 @@ To saturate(From value) {
   return static_cast<To>(value);
 }
 
-// The rules of ir::Cast, for one element.
+// Converts one element by the rules of ir::Cast.
 template <typename To, typename From>
 To convert_element(From stored) {
   const auto value = static_cast<ir::compute_t<From>>(stored);
@@ -59,7 +59,7 @@ SharedBytes convert_elements(std::span<const From> from) {
 
 SharedBytes aligned_for(SharedBytes bytes, ir::DType dtype) {
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % ir::size_of(dtype) == 0) return bytes;
-  std::uint64_t* copy = nullptr;  // for its alignment
+  std::uint64_t* copy = nullptr;  // uint64_t for the alignment
   const SharedBytes room = uninitialized((bytes.size() + 7) / 8, copy);
   std::memcpy(copy, bytes.data(), bytes.size());
   return room.slice(0, bytes.size());
@@ -163,19 +163,19 @@ void TensorData::check_dtype(ir::DType wanted, const Loc& where) const {
 
 std::byte* TensorData::writable_bytes() {
   if (!was_written_ || !bytes_.is_sole()) {
-    std::uint64_t* copy = nullptr;  // for its alignment
+    std::uint64_t* copy = nullptr;  // uint64_t for the alignment
     const auto size = bytes_.size();
     const SharedBytes room = uninitialized((size + 7) / 8, copy);
     if (size > 0) std::memcpy(copy, bytes_.data(), size);
     bytes_ = room.slice(0, size);
     was_written_ = true;
   }
-  return const_cast<std::byte*>(bytes_.data());  // made above, not const
+  return const_cast<std::byte*>(bytes_.data());  // the copy made above, which is not const
 }
 
 namespace {
 
-// Whether the dtype has the number, but for its last digits. `low` and `high`: what an integer dtype holds.
+// Whether the dtype can represent the number, up to rounding.
 template <typename To, typename From>
 bool is_held(From stored) {
   const auto value = static_cast<ir::compute_t<From>>(stored);

@@ -1,9 +1,8 @@
-// Numbers in host memory with a shape and an element type: what goes into a tensor and comes out of one.
+// Numbers in host memory with a shape and an element type: tensors are made from it and read into it.
 //
-// A value: cheap to copy (the bytes are shared), safe to use from several threads; only as_mut_slice() writes, to bytes
-// that it makes its own first. Invariant: the bytes are
-// row-major, aligned for the element type, exactly type().num_bytes() of them, and a bool is 0 or 1. Whatever breaks
-// that throws burn::Error.
+// A value: cheap to copy (the bytes are shared), safe to use from several threads; only as_mut_slice() writes, to a
+// copy of shared bytes. Invariant: the bytes are row-major, aligned for the element type, exactly type().num_bytes() of
+// them, and a bool is 0 or 1. Functions that would break it throw burn::Error.
 #pragma once
 
 #include <concepts>
@@ -65,7 +64,7 @@ class TensorData {
     return {std::vector<T>(checked_count(shape), value), shape};
   }
 
-  // Drawn here: the same seed gives the same numbers, which are not those that a device draws.
+  // Drawn on the host: the same seed gives the same numbers, which are not those that a device draws.
   static TensorData random(ir::Shape shape, const Distribution& distribution, std::uint64_t seed,
                            ir::DType dtype = ir::DType::f32);
 
@@ -90,8 +89,8 @@ class TensorData {
   std::span<const T> view(Loc where = Loc::current()) const {
     return as_slice<T>(where);
   }
-  // The same to write to; copies of this keep what they have. Valid until this is copied or assigned to. A bool must
-  // stay 0 or 1. Errors: T does not store dtype().
+  // The same for writing; copies of this object are not changed. Valid until this object is copied or assigned to. A
+  // bool must stay 0 or 1. Errors: T does not store dtype().
   template <Element T>
   std::span<T> as_mut_slice(Loc where = Loc::current()) {
     check_dtype(ir::kDTypeOf<T>, where);
@@ -122,7 +121,7 @@ class TensorData {
     return try_to_vec<T>();
   }
 
-  // The same, converted.
+  // A copy of the elements, converted to T.
   template <Element T>
   std::vector<T> to_vec_as() const {
     return convert<T>().template to_vec<T>();
@@ -140,35 +139,35 @@ class TensorData {
     return convert_dtype(ir::kDTypeOf<T>);
   }
 
-  // The same, refusing what the dtype does not have: of integers, fractions and numbers beyond their range; of floats,
-  // finite numbers that would become infinite; of bool, what is neither 0 nor 1.
+  // The same, but numbers that the dtype cannot represent are errors. Integers: fractions and numbers out of range;
+  // floats: finite numbers that would become infinite; bool: numbers other than 0 and 1.
   Result<TensorData> try_cast(ir::DType dtype) const;
   template <Element T>
   Result<TensorData> try_cast_as() const {
     return try_cast(ir::kDTypeOf<T>);
   }
 
-  // The same elements under another shape. Errors: another number of elements.
+  // The same elements with another shape. Errors: another number of elements.
   TensorData reshape(ir::Shape shape) const;
 
   // Throws, naming the first elements that differ. NaN equals NaN. Not strict: `expected` is first converted to
   // dtype().
   void assert_eq(const TensorData& expected, bool strict = true) const;
 
-  // Throws, naming the first elements that are not close when both are taken as T.
+  // Throws, naming the first elements that are not close after conversion of both to T.
   template <Element T = float>
   void assert_approx_eq(const TensorData& expected, Tolerance tolerance = {}) const {
     convert<T>().check_close(expected.convert<T>(), tolerance);
   }
 
-  // Throws, naming the first that is not: low <= element < high, or <= high. NaN is in no range.
+  // Throws, naming the first element that is outside of [low, high), or of [low, high] (inclusive). NaN is in no range.
   void assert_within_range(double low, double high) const { check_range(low, high, false); }
   void assert_within_range_inclusive(double low, double high) const { check_range(low, high, true); }
 
-  // The same type and bit for bit the same elements.
+  // Equal types and bitwise equal elements.
   friend bool operator==(const TensorData& a, const TensorData& b);
 
-  // Nested brackets in numpy's manner; long data are shortened (client/tensor/print.h has the options).
+  // Nested brackets as numpy prints them; long data are shortened (options: client/tensor/print.h).
   friend std::ostream& operator<<(std::ostream& out, const TensorData& data);
 
  private:
@@ -192,7 +191,7 @@ class TensorData {
   bool was_written_ = false;  // the bytes are a copy that as_mut_slice() made
 };
 
-// What TensorData::iter returns: keeps the data it walks over.
+// Returned by TensorData::iter(): owns the data that it iterates over.
 template <Element T>
 class Elements {
  public:

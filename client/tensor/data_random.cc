@@ -1,4 +1,4 @@
-// TensorData::random: numbers drawn on the host, a part of client/tensor/data.h.
+// TensorData::random() (client/tensor/data.h): random numbers drawn on the host.
 #include <cmath>
 #include <random>
 
@@ -18,7 +18,7 @@ TensorData TensorData::random(ir::Shape shape, const Distribution& d, std::uint6
     throw Error(StatusCode::invalid_argument, "tensor data: random numbers from " + std::to_string(a) + " and " +
                                                   std::to_string(b) + ", which are no parameters of the distribution");
   }
-  // By hand: what the standard distributions draw differs from library to library.
+  // Not by the standard distributions, as their results differ between libraries.
   const auto uniform = [&] { return static_cast<double>(bits() >> 11) * 0x1p-53; };  // [0, 1)
   std::vector<double> values(checked_count(shape));
   for (double& value : values) {

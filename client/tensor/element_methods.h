@@ -1,4 +1,4 @@
-// What Tensor<D, K> does element by element. A base of it: include client/tensor/tensor.h.
+// Elementwise methods of Tensor<D, K>. A base class of it: include client/tensor/tensor.h.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ template <int D, Kind K>
 class ElementMethods {
   using Tensor = burn::Tensor<D, K>;
   using Fn = ir::PointwiseFn;
-  using Truth = burn::Tensor<1 + 0 * D, Bool>;  // D: complete only when a method is used
+  using Truth = burn::Tensor<1 + 0 * D, Bool>;  // 0 * D: a dependent type, instantiated when used
 
  public:
-  // One method for each row of the table: x.exp(), x.add(y), x.add(2), x.greater(y). Unary minus and the operators are
-  // these. Integers stay integers: they compare with any number by its value, but add and multiply only with whole ones
-  // (2 or 2.0; 0.5 is an error: to_float() first).
+  // One method for each row of ir/ops/pointwise.def: x.exp(), x.add(y), x.add(2), x.greater(y). Unary minus and the
+  // operators call them. Integers stay integers: they compare with any number by its value, but add and multiply only
+  // with whole numbers (2 or 2.0; 0.5 is an error: call to_float() first).
 #define P1(name, forms, kind, ...)                                                                           \
   burn::Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>> name(Loc where = Loc::current()) const \
     requires(detail::takes<K>(ir::PointwiseClass::kind))                                                     \
@@ -51,7 +51,7 @@ class ElementMethods {
 #undef P1
 #undef P2
 #undef P3
-  // The same functions under other names, which errors say.
+  // The same functions under other names, which their errors use.
   template <typename Other>
   Tensor powf(const Other& other, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
@@ -71,7 +71,7 @@ class ElementMethods {
     return Tensor{with(Fn::min, other, at(where, "clamp_max"))};
   }
 
-  // Degrees as radians, and back.
+  // Degrees to radians, and back.
   Tensor deg2rad(Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
@@ -100,7 +100,7 @@ class ElementMethods {
   {
     return Tensor{client::pointwise(Fn::mul, value(), value(), at(where, "square"))};
   }
-  // Within [low, high]; of integers, the whole numbers there.
+  // Clamps to [low, high]; integers: to the whole numbers in it.
   Tensor clamp(Scalar low, Scalar high, Loc where = Loc::current()) const
     requires Numeric<K>
   {
@@ -120,14 +120,14 @@ class ElementMethods {
     const auto site = at(where, "contains_nan");
     return Truth{client::reduce_all(ir::ReduceFn::max, client::pointwise(Fn::is_nan, value(), site), site)};
   }
-  // |x - y| <= atol + rtol |y|, or equal infinities; NaN is close to nothing.
+  // |x - y| <= atol + rtol |y|, or equal infinities. Always false for NaN.
   burn::Tensor<D, Bool> is_close(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
                                  Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
     return burn::Tensor<D, Bool>{client::is_close(value(), other.value(), rtol, atol, at(where, "is_close"))};
   }
-  // Reads: one round trip.
+  // Reads from the device: one round trip.
   bool all_close(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
@@ -137,7 +137,7 @@ class ElementMethods {
   }
 
   // --- dtypes --------------------------------------------------------------------------------------------------------
-  // To a dtype of the same kind; to_int(), to_float() and to_bool() change the kind.
+  // Converts to a dtype of the same kind; to_int(), to_float() and to_bool() change the kind.
   Tensor cast(DType dtype, Loc where = Loc::current()) const {
     return Tensor{client::cast(value(), dtype, at(where, "cast")), "cast", where};
   }

@@ -13,7 +13,7 @@ namespace {
 
 using Fn = ir::PointwiseFn;
 
-constexpr std::int64_t kMinRoom = 16;  // below it, counts share one program
+constexpr std::int64_t kMinRoom = 16;  // counts up to this share one program
 
 struct Counted {
   std::int64_t count;
@@ -27,7 +27,8 @@ Counted wait_for(Found& found) {
   return {count, narrow(found.order, 0, 0, room, found.site)};
 }
 
-// The part that is there, outside of the program that made all of it.
+// The first `count` rows, sliced by a program of its own, so that the program that computes x does not depend on the
+// count.
 Value first(const Value& x, std::int64_t count, const Site& site) {
   x.device()->flush();
   return narrow(x, 0, 0, count, site);
@@ -63,12 +64,12 @@ Found find(const Value& mask, const char* op, const Site& site) {
   const auto size = mask.type().num_elements();
   const auto positions = arange(place, 0, size, 1, ir::DType::i64, site);
   if (size == 0) return {mask.shape(), positions, {}, site};
-  // A stable partition: the elements that are there keep their order at the front, the others behind them. Every target
-  // is another one, so that the scatter needs no order.
+  // A stable partition: positions where the mask is true first, then the others, each in their order. All targets are
+  // distinct, so the result does not depend on the order in which the scatter writes.
   const Value there = reshape(mask, {size}, site);
   const Value ones = cast(there, ir::DType::i64, site);
   const Value count = reduce_all(ir::ReduceFn::sum, ones, site);
-  const Value before = scan(ir::ReduceFn::sum, ones, 0, site);  // and here
+  const Value before = scan(ir::ReduceFn::sum, ones, 0, site);  // inclusive
   const Value front = pointwise(Fn::sub, before, constant(place, 1, ir::DType::i64, site), site);
   const Value back = pointwise(Fn::add, count, pointwise(Fn::sub, positions, before, site), site);
   const Value target = select(there, front, back, site);
@@ -111,7 +112,8 @@ Value mask_over(const Value& mask, const Value& x, const Site& site) {
   return expand(mask, x.shape(), site);
 }
 
-// By score first, then by the op; boxes that are left out become empty ones, which overlap none.
+// Sorts the boxes by score, then applies ir::Nms; boxes below the score threshold become empty, so that they overlap
+// none.
 Value nms(const Value& boxes, const Value& scores, const vision::NmsOptions& options, const Site& site) {
   fail_if_empty(boxes, "nms", site);
   fail_if_empty(scores, "nms: scores", site);
@@ -125,7 +127,7 @@ Value nms(const Value& boxes, const Value& scores, const vision::NmsOptions& opt
     fail("nms: max_output_boxes is " + std::to_string(options.max_output_boxes) + ", must be 0 (all) or more", site);
   const auto [sorted, order] = sort(scores.detach(), 0, true, site);
   const Value limit = scalar(place_of(sorted), options.score_threshold, sorted.dtype(), site);
-  const Value counts = pointwise(Fn::greater_equal, sorted, limit, site);  // false of NaN
+  const Value counts = pointwise(Fn::greater_equal, sorted, limit, site);  // false for NaN
   const Value candidates = select_rows(boxes.detach(), 0, order, site);
   const Value mask = expand(reshape(counts, {boxes.dim(0), 1}, site), candidates.shape(), site);
   const Value none = scalar(place_of(candidates), 0, candidates.dtype(), site);

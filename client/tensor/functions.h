@@ -19,9 +19,9 @@ void check_closeness(const Value& output, const Value& expected, const Site& sit
 
 namespace grid {
 
-enum class Indexing { matrix, cartesian };  // "ij": x_k runs along dim k; "xy": the first two dims change places
-enum class Sparsity { dense, sparse };      // sparse: the dims along which nothing changes have size 1
-enum class IndexPos { first, last };        // where the dim that counts the grids is
+enum class Indexing { matrix, cartesian };  // "ij": x_k varies along dim k; "xy": the first two dims are swapped
+enum class Sparsity { dense, sparse };      // sparse: the dims along which a grid is constant have size 1
+enum class IndexPos { first, last };        // position of the new dim, along which the grids are stacked
 
 struct MeshgridOptions {
   Indexing indexing = Indexing::matrix;
@@ -58,7 +58,7 @@ Tensor<static_cast<int>(N) + 1, K> meshgrid_stack(const std::array<Tensor<1, K>,
 namespace vision {
 
 struct NmsOptions {
-  double iou_threshold = 0.5;         // 0 to 1; what overlaps a better box by more of their union is left out
+  double iou_threshold = 0.5;         // 0 to 1; boxes with a higher IoU with a better box are left out
   double score_threshold = 0;         // boxes with a lower score are left out first, as are those with NaN
   std::int64_t max_output_boxes = 0;  // 0: all
 };
@@ -72,8 +72,8 @@ Value nms(const Value& boxes, const Value& scores, const vision::NmsOptions& opt
 
 namespace vision {
 
-// The boxes (x1, y1, x2, y2) that non-maximum suppression keeps: their indices, the best score first, of equals the
-// first. Boxes [n, 4], scores [n]. How many they are is read from the device, one round trip.
+// Non-maximum suppression: the indices of the boxes (x1, y1, x2, y2) that are kept, the best score first, of equal
+// scores the lower index first. Boxes [n, 4], scores [n]. Reads the number of boxes from the device: one round trip.
 inline Tensor<1, Int> nms(const Tensor<2>& boxes, const Tensor<1>& scores, const NmsOptions& options = {},
                           Loc where = Loc::current()) {
   return Tensor<1, Int>{client::nms(boxes.value(), scores.value(), options, at(where, "nms"))};
@@ -81,7 +81,7 @@ inline Tensor<1, Int> nms(const Tensor<2>& boxes, const Tensor<1>& scores, const
 
 }  // namespace vision
 
-// Where einsum's equation stands.
+// The equation of einsum(), with its call site.
 struct Equation {
   Equation(const char* equation, Loc location = Loc::current()) : text(equation), where(location) {}       // NOLINT
   Equation(std::string_view equation, Loc location = Loc::current()) : text(equation), where(location) {}  // NOLINT
@@ -95,8 +95,7 @@ Tensor<E, K> einsum(const Equation& equation, const Tensor<Ds, K>&... tensors) {
   const std::array<client::Value, sizeof...(Ds)> values{tensors.value()...};
   return Tensor<E, K>{client::einsum(equation.text, values, at(equation.where)), "einsum", equation.where};
 }
-// The same of operands whose number or ranks only the running program knows: einsum<2>(equation, {x.value(),
-// y.value()}).
+// The same for operands whose number or ranks are known at run time only: einsum<2>(equation, {x.value(), y.value()}).
 template <int E, Kind K = Float>
 Tensor<E, K> einsum(const Equation& equation, const std::vector<client::Value>& operands) {
   return Tensor<E, K>{client::einsum(equation.text, operands, at(equation.where)), "einsum", equation.where};
@@ -109,8 +108,8 @@ Tensor<D + 1, Int> cartesian_grid(const std::array<std::int64_t, D>& shape, cons
   return Tensor<1, Int>::cartesian_grid<D + 1>(Dims<D>{shape}, options, where);
 }
 
-// Prints what share of the elements of two tensors lie within 1, 0.1, ... 1e-8 of each other, and the largest distance.
-// Reads both in one round trip. Errors (thrown): their shapes differ.
+// Prints the fractions of the elements of two tensors that are within 1, 0.1, ... 1e-8 of each other, and the largest
+// distance. Reads both in one round trip. Errors (thrown): their shapes differ.
 template <int D>
 void check_closeness(const Tensor<D>& output, const Tensor<D>& expected, Loc where = Loc::current()) {
   client::check_closeness(output.value(), expected.value(), at(where, "check_closeness"));

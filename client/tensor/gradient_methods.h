@@ -1,4 +1,4 @@
-// The gradients of a Tensor<D, K>, on a device.autodiff(). A base of it: include client/tensor/tensor.h.
+// Methods of Tensor<D, K> for gradients, on a device.autodiff(). A base class of it: include client/tensor/tensor.h.
 #pragma once
 
 #include <concepts>
@@ -24,7 +24,7 @@ class GradientMethods {
   {
     return Tensor{client::require_grad(held("require_grad", where))};
   }
-  // A new leaf, or an untracked tensor.
+  // Returns a new leaf, or an untracked tensor.
   Tensor set_require_grad(bool requires_grad, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
@@ -38,22 +38,22 @@ class GradientMethods {
   static Tensor from_inner(const Tensor& x, Loc where = Loc::current()) {
     return Tensor{held(x, "from_inner", where).from_inner()};
   }
-  // Gradients of this one number with respect to the leaves that it depends on. Errors (thrown): more than one element,
-  // unless their gradient is given; no leaf.
+  // Gradients of this tensor, of one element, with respect to the leaves that it depends on. Errors (thrown): more than
+  // one element (unless a gradient is passed, below); no leaf.
   Gradients backward(const BackwardOptions& options = {}, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
     return client::backward(held("backward", where), options, at(where, "backward"));
   }
-  // The same of sum(this * gradient).
+  // The same for sum(this * gradient), of any shape.
   Gradients backward(const Tensor& gradient, const BackwardOptions& options = {}, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
     return client::backward(held("backward", where), held(gradient, "backward: the gradient", where), options,
                             at(where, "backward"));
   }
-  // What backward passes that come by this tensor, or begin at it, do for memory (autodiff/checkpointing.h). Says so of
-  // its copies, too. Errors: no gradient flows through it.
+  // Sets the checkpointing strategy (autodiff/checkpointing.h) of backward passes that visit this tensor or begin at
+  // it. Applies to its copies, too. Errors: no gradient flows through it.
   Tensor with_gradient_checkpointing_strategy(GradientCheckpointingStrategy strategy, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
@@ -68,7 +68,7 @@ class GradientMethods {
   std::optional<Tensor> grad_remove(Gradients& gradients, Loc where = Loc::current()) const {
     return wrap(gradients.remove(held("grad_remove", where)));
   }
-  // Puts another in its place.
+  // Replaces the gradient of this leaf.
   void grad_replace(Gradients& gradients, const Tensor& gradient, Loc where = Loc::current()) const {
     gradients.replace(held("grad_replace", where), held(gradient, "grad_replace: the gradient", where).inner());
   }

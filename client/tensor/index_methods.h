@@ -1,6 +1,7 @@
-// How Tensor<D, K> is read and written in places: ranges, indices, masks. A base of it: include client/tensor/tensor.h.
+// Methods of Tensor<D, K> that read and write a part: ranges, indices, masks. A base class of it: include
+// client/tensor/tensor.h.
 //
-// An index outside of a tensor of indices is found where the tensors are, and reported by whatever reads the result.
+// An index out of range in a tensor of indices is detected on the device, and reported by the next read of the result.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace burn {
 template <int D, Kind K>
 class Tensor;
 
-// What scatter(), select_assign() and scatter_nd() do with the element that is there: assign, add, mul, max, min.
+// How scatter(), select_assign() and scatter_nd() combine a value with the existing element: assign, add, mul, max,
+// min.
 using IndexingUpdateOp = ir::ScatterFn;
 
 namespace detail {
@@ -26,7 +28,7 @@ namespace detail {
 template <int D, Kind K>
 class IndexMethods {
   using Tensor = burn::Tensor<D, K>;
-  using Vector = burn::Tensor<1 + 0 * D, Int>;  // D: complete only when a method is used
+  using Vector = burn::Tensor<1 + 0 * D, Int>;  // 0 * D: a dependent type, instantiated when used
   using Places = burn::Tensor<2 + 0 * D, Int>;
 
  public:
@@ -43,12 +45,12 @@ class IndexMethods {
   Tensor slice_fill(const std::vector<Range>& ranges, Scalar number, Loc where = Loc::current()) const {
     return Tensor{client::slice_fill(value(), ranges, number, at(where, "slice_fill"))};
   }
-  // The part at `index` of `dim`, which goes: select_dim<1>(0, -1) of a matrix is its last row.
+  // The part at `index` of `dim`, which is removed: select_dim<1>(0, -1) of a matrix is its last row.
   template <int E = (D > 1 ? D - 1 : 1)>
   burn::Tensor<E, K> select_dim(int dim, std::int64_t index, Loc where = Loc::current()) const {
     return burn::Tensor<E, K>{client::select_dim(value(), dim, index, at(where, "select_dim")), "select_dim", where};
   }
-  // x[i] is x.select_dim(0, i); of a vector a tensor of one element.
+  // x[i] is x.select_dim(0, i); for a vector, a tensor of one element.
   burn::Tensor<(D > 1 ? D - 1 : 1), K> operator[](Located<std::int64_t> index) const {
     return select_dim(0, index.value, index.where);
   }
@@ -57,7 +59,7 @@ class IndexMethods {
   Tensor gather(int dim, const burn::Tensor<D, Int>& indices, Loc where = Loc::current()) const {
     return Tensor{client::gather(value(), dim, indices.value(), at(where, "gather"))};
   }
-  // `values` combined with what is at the indices; duplicates accumulate.
+  // Combines `values` with the elements at the indices; duplicates accumulate.
   Tensor scatter(int dim, const burn::Tensor<D, Int>& indices, const Tensor& values,
                  IndexingUpdateOp update = IndexingUpdateOp::add, Loc where = Loc::current()) const {
     return Tensor{client::scatter(value(), dim, indices.value(), values.value(), update, at(where, "scatter"))};
@@ -77,7 +79,7 @@ class IndexMethods {
   {
     return burn::Tensor<D + I - 1, K>{client::take(value(), dim, indices.value(), at(where, "take"))};
   }
-  // indices [*batch, k]: each row is a place in the first k dims. -> [*batch, *shape[k:]]
+  // indices [*batch, k]: each row is a position in the first k dims. -> [*batch, *shape[k:]]
   template <int E, int I>
   burn::Tensor<E, K> gather_nd(const burn::Tensor<I, Int>& indices, Loc where = Loc::current()) const {
     return burn::Tensor<E, K>{client::gather_nd(value(), indices.value(), at(where, "gather_nd")), "gather_nd", where};
@@ -87,14 +89,14 @@ class IndexMethods {
                     IndexingUpdateOp update = IndexingUpdateOp::add, Loc where = Loc::current()) const {
     return Tensor{client::scatter_nd(value(), indices.value(), values.value(), update, at(where, "scatter_nd"))};
   }
-  // Classes along a new last dim: 1 at the class, 0 elsewhere.
+  // Adds a last dim of classes: 1 at the class, 0 elsewhere.
   template <int E = D + 1>
   burn::Tensor<E, K> one_hot(std::int64_t classes, Loc where = Loc::current()) const
     requires Numeric<K>
   {
     return burn::Tensor<E, K>{client::one_hot(value(), classes, at(where, "one_hot"))};
   }
-  // The new dim at `axis` (of the result); a negative class counts from the end.
+  // Adds the dim at `axis` (of the result); a negative class counts from the end.
   burn::Tensor<D + 1, K> one_hot_fill(std::int64_t classes, Scalar on, Scalar off, int axis,
                                       Loc where = Loc::current()) const
     requires Numeric<K>
@@ -103,7 +105,7 @@ class IndexMethods {
   }
 
   // --- masks ---------------------------------------------------------------------------------------------------------
-  // `other` where the mask holds, this elsewhere.
+  // `other` where the mask is true, this elsewhere.
   Tensor mask_where(const burn::Tensor<D, Bool>& mask, const Tensor& other, Loc where = Loc::current()) const {
     return Tensor{client::select(mask.value(), other.value(), value(), at(where, "mask_where"))};
   }
@@ -114,8 +116,8 @@ class IndexMethods {
                                  client::scalar(client::place_of(x), number, x.dtype(), at(where, "mask_fill")), x,
                                  at(where, "mask_fill"))};
   }
-  // The elements where the mask holds, in row-major order. Like nonzero() and argwhere(): how many they are is read
-  // from the device first, one round trip. The async forms ask at once and wait in get(), where the rest is recorded.
+  // The elements where the mask is true, in row-major order. As for nonzero() and argwhere(), their number is first
+  // read from the device: one round trip. The async forms send the request at once; get() waits, and records the rest.
   burn::Tensor<1, K> mask_select(const burn::Tensor<D, Bool>& mask, Loc where = Loc::current()) const {
     return burn::Tensor<1, K>{client::mask_select(value(), found_in(mask, at(where, "mask_select")))};
   }
@@ -126,7 +128,7 @@ class IndexMethods {
                         return burn::Tensor<1, K>{client::mask_select(x, std::move(found))};
                       });
   }
-  // Where it is true: [n, D], one row for each place.
+  // The positions where it is true: [n, D], one row for each.
   Places argwhere(Loc where = Loc::current()) const
     requires std::same_as<K, Bool>
   {

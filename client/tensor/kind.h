@@ -1,4 +1,4 @@
-// What a tensor holds, at compile time; the dtype within a kind is a run-time property.
+// The kind of a tensor's elements, known at compile time; the dtype within a kind is a run-time property.
 #pragma once
 
 #include <concepts>
@@ -12,9 +12,9 @@ namespace burn {
 
 using ir::DType;
 
-// Element: the type of one number on the host, as lists of numbers have it and item() gives it. It holds what every
-// dtype of the kind does; of Int that is u64 numbers from 2^63 on excepted, which item() refuses. ListElement: another
-// type that lists of numbers may have.
+// Element: the type of one number on the host, in lists of numbers and as the result of item(). It holds the numbers of
+// every dtype of the kind, except u64 numbers of 2^63 or more, which item() refuses. ListElement: another type that
+// lists of numbers may have.
 struct Float {
   using Element = double;
   using ListElement = float;
@@ -64,7 +64,7 @@ constexpr bool takes(ir::PointwiseClass kind) {
   return false;
 }
 
-// The kind of what it gives.
+// The kind of its result.
 template <ir::PointwiseClass kClass, Kind K>
 using PointwiseKind =
     std::conditional_t<kClass == ir::PointwiseClass::compare || kClass == ir::PointwiseClass::test, Bool, K>;

@@ -1,5 +1,5 @@
-// Linear algebra on tensors: burn::linalg::vector_norm(x, 2, -1). Templates check the rank, client/ops/norms.h says
-// what is computed. Factorisations are of the last two dims, for every matrix of the batch, and differentiable; 16-bit
+// Linear algebra on tensors: burn::linalg::vector_norm(x, 2, -1). Templates check the rank; client/ops/norms.h has the
+// definitions. Factorisations are over the last two dims, for every matrix of the batch, and differentiable; 16-bit
 // floats are computed in f32.
 #pragma once
 
@@ -87,14 +87,14 @@ Tensor<D - 1, K> matvec(const Tensor<D, K>& matrix, const Tensor<D - 1, K>& vect
 // --- factorisations --------------------------------------------------------------------------------------------------
 
 // P, L, U with x = P L U: [..., n, m] -> [..., n, n], [..., n, k], [..., k, m], k = min(n, m). Partial pivoting; L has
-// ones on its diagonal. A singular matrix has one, too, with a 0 on U's diagonal.
+// ones on its diagonal. For a singular matrix, U's diagonal has a 0.
 template <int D>
   requires(D >= 2)
 std::tuple<Tensor<D>, Tensor<D>, Tensor<D>> lu(const Tensor<D>& x, Loc where = Loc::current()) {
   auto parts = client::lu(x.value(), at(where, "lu"));
   return {Tensor<D>{std::move(parts.p)}, Tensor<D>{std::move(parts.l)}, Tensor<D>{std::move(parts.u)}};
 }
-// The same of one matrix, packed: U on and above the diagonal, L below it; and p with x[p[i]] = (L U)[i].
+// The same for one matrix, packed: U on and above the diagonal, L below it; and p with x[p[i]] = (L U)[i].
 inline std::pair<Tensor<2>, Tensor<1, Int>> lu_decomposition(const Tensor<2>& x, Loc where = Loc::current()) {
   auto parts = client::lu_decomposition(x.value(), at(where, "lu_decomposition"));
   return {Tensor<2>{std::move(parts.lu)}, Tensor<1, Int>{std::move(parts.permutation)}};
@@ -114,9 +114,9 @@ template <int D>
 Tensor<D> cholesky(const Tensor<D>& x, Loc where = Loc::current()) {
   return Tensor<D>{client::cholesky(x.value(), at(where, "cholesky"))};
 }
-// U, S, V^T with x = U diag(S) V^T: [..., n, m] -> [..., n, k], [..., k], [..., k, m], k = min(n, m); S descends. The
-// gradient is that of what does not depend on the vectors' signs; equal singular values leave the gradient of U and V
-// undetermined, that of S is always right.
+// U, S, V^T with x = U diag(S) V^T: [..., n, m] -> [..., n, k], [..., k], [..., k, m], k = min(n, m); S is descending.
+// The gradient is valid for functions that do not depend on the vectors' signs. If singular values are equal, the
+// gradients of U and V are undetermined; that of S is always valid.
 template <int D>
   requires(D >= 2)
 std::tuple<Tensor<D>, Tensor<D - 1>, Tensor<D>> svd(const Tensor<D>& x, Loc where = Loc::current()) {
@@ -129,7 +129,7 @@ template <int D>
 Tensor<D - 1> svdvals(const Tensor<D>& x, Loc where = Loc::current()) {
   return Tensor<D - 1>{client::svd(x.value(), at(where, "svdvals")).s};
 }
-// Of symmetric matrices, of which only the lower triangle is read: eigenvalues, ascending, [..., n], and eigenvectors
+// For symmetric matrices, of which only the lower triangle is read: eigenvalues, ascending, [..., n], and eigenvectors
 // as columns, [..., n, n].
 template <int D>
   requires(D >= 2)
@@ -147,7 +147,7 @@ template <int D>
 Tensor<D> solve(const Tensor<D>& a, const Tensor<D>& b, Loc where = Loc::current()) {
   return Tensor<D>{client::solve(a.value(), b.value(), at(where, "solve"))};
 }
-// The same with the upper (or lower) triangle of a; `unit`: with ones on its diagonal, whatever is there. Division by 0
+// The same with the upper (or lower) triangle of a; `unit`: its diagonal is taken as ones, and not read. Division by 0
 // is that of floats.
 template <int D>
   requires(D >= 2)
@@ -161,7 +161,7 @@ template <int D>
 Tensor<D> inverse(const Tensor<D>& x, Loc where = Loc::current()) {
   return Tensor<D>{client::inverse(x.value(), at(where, "inverse"))};
 }
-// [..., n, n] -> [...]; of a single matrix [1]. Its gradient is right for singular matrices, too.
+// [..., n, n] -> [...]; for a single matrix [1]. Its gradient is also valid for singular matrices.
 template <int D>
   requires(D >= 3)
 Tensor<D - 2> det(const Tensor<D>& x, Loc where = Loc::current()) {
@@ -170,8 +170,8 @@ Tensor<D - 2> det(const Tensor<D>& x, Loc where = Loc::current()) {
 inline Tensor<1> det(const Tensor<2>& x, Loc where = Loc::current()) {
   return Tensor<1>{client::reshape(client::det(x.value(), at(where, "det")), ir::Shape{1}, at(where, "det"))};
 }
-// The determinant's sign and the logarithm of its absolute value, where det() would overflow or be 0:
-// [..., n, n] -> [...] each; of a single matrix [1]. Of a singular matrix 0 and -infinity, where there is no gradient.
+// The determinant's sign and the logarithm of its absolute value, also where det() would overflow or underflow: [...,
+// n, n] -> [...] each; for a single matrix [1]. For a singular matrix 0 and -infinity, without a gradient.
 template <int D>
   requires(D >= 3)
 std::pair<Tensor<D - 2>, Tensor<D - 2>> slogdet(const Tensor<D>& x, Loc where = Loc::current()) {
@@ -185,21 +185,21 @@ inline std::pair<Tensor<1>, Tensor<1>> slogdet(const Tensor<2>& x, Loc where = L
           Tensor<1>{client::reshape(parts.logabsdet, ir::Shape{1}, site)}};
 }
 
-// Singular values up to max(atol, rtol * the largest) count as 0. rtol, where it is not given: max(n, m) times the
-// dtype's epsilon, or 0 if atol is.
+// Singular values up to max(atol, rtol * the largest) count as 0. Default of rtol: max(n, m) times the dtype's epsilon,
+// or 0 if atol is given.
 using client::RankTolerance;
 
-// The pseudo-inverse (Moore and Penrose) by singular values: [..., n, m] -> [..., m, n], of any rank. Its gradient
-// holds where the rank does not change nearby; equal singular values do it no harm. A matrix with numbers that are not
-// finite gives NaN.
+// The Moore-Penrose pseudo-inverse, computed by singular values, for any rank: [..., n, m] -> [..., m, n]. Its gradient
+// is valid where the rank is locally constant, also for equal singular values. A matrix with infinite or NaN elements
+// gives NaN.
 template <int D>
   requires(D >= 2)
 Tensor<D> pinv(const Tensor<D>& x, const RankTolerance& tolerance = {}, Loc where = Loc::current()) {
   return Tensor<D>{client::pinv(x.value(), tolerance, at(where, "pinv"))};
 }
 
-// How lstsq() computes, by the names of torch.linalg.lstsq. gels: by Q R, for matrices of full rank; another is an
-// error, reported at the next read. gelsd: by pinv(), for any rank; slower.
+// The method of lstsq(), with the names of torch.linalg.lstsq. gels: QR, for matrices of full rank; any other matrix is
+// an error, reported at the next read. gelsd: pinv(), for any rank; slower.
 using client::LstsqDriver;
 struct LstsqOptions {
   LstsqDriver driver = LstsqDriver::gels;
@@ -211,8 +211,8 @@ struct Lstsq {
   Tensor<D - 1> residuals;  // |a x - b|^2 of each column: [..., k]
 };
 
-// The x with the least |a x - b|, column by column, and of several the least |x|: [..., n, m], [..., n, k] -> [..., m,
-// k]; batch dims broadcast.
+// The x that minimises |a x - b|, for each column, and of several such x the one of least |x|: [..., n, m], [..., n, k]
+// -> [..., m, k]; batch dims broadcast.
 template <int D>
   requires(D >= 2)
 Lstsq<D> lstsq(const Tensor<D>& a, const Tensor<D>& b, const LstsqOptions& options = {}, Loc where = Loc::current()) {
@@ -222,15 +222,15 @@ Lstsq<D> lstsq(const Tensor<D>& a, const Tensor<D>& b, const LstsqOptions& optio
 
 // --- powers ----------------------------------------------------------------------------------------------------------
 
-// x multiplied n times, 2 log2(n) products at most: [..., n, n]. 0: the identity; below 0: of the inverse, and a
-// singular matrix is an error, reported at the next read.
+// x to the power n, by at most 2 log2(n) products. n = 0: the identity; n < 0: a power of the inverse; a singular
+// matrix is then an error, reported at the next read.
 template <int D>
   requires(D >= 2)
 Tensor<D> matrix_power(const Tensor<D>& x, std::int64_t n, Loc where = Loc::current()) {
   return Tensor<D>{client::matrix_power(x.value(), n, at(where, "matrix_power"))};
 }
-// I + x + x^2 / 2 + x^3 / 6 + ... by scaling and squaring, [..., n, n]. NaN where the largest sum of absolute values of
-// a column is above 2.3e6 (f64: 6.7e5), or no number.
+// I + x + x^2 / 2 + x^3 / 6 + ... by scaling and squaring, [..., n, n]. NaN if the largest sum of absolute values of a
+// column is above 2.3e6 (f64: 6.7e5), or NaN.
 template <int D>
   requires(D >= 2)
 Tensor<D> matrix_exp(const Tensor<D>& x, Loc where = Loc::current()) {

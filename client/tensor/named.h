@@ -1,15 +1,15 @@
 // NamedTensor<Names<"batch", "time">, K>: a Tensor<2, K> whose dimensions have names, checked when the program is
-// compiled. A thin layer: a name becomes the dim's number, the work is Tensor's (tensor() is it, for whatever has no
-// method here), and it costs nothing beside it.
+// compiled. A thin layer without run-time cost: names are mapped to dim numbers, and Tensor computes. tensor() returns
+// the Tensor, for functions that have no method here.
 //
 //   auto x = named<"batch", "time", "model">(tensor);
 //   auto scores = q.matmul(k.rename<"time", "key">().swap_dims<"key", "model">());  // batch, time, key
 //   auto mean = x.mean_dim<"time">();
 //
-// Two tensors fit together by name: each operator takes one whose names stand in the other's, in the same order, and
-// gives the longer list; what one has not is broadcast, as are sizes of 1. Names that do not fit do not compile; sizes
-// that do not fit are an error of the call, which says which name they have. Reductions keep their dim with size 1 as
-// Tensor's do; sum_dims_squeeze() and squeeze_dim() drop it.
+// Dims of two operands are matched by name: the names of one must be among those of the other, in the same order, and
+// the result has the longer list. Missing dims broadcast, as do sizes of 1. Names that do not match do not compile;
+// sizes that do not match are an error of the call, which names the dim. Reductions keep their dim with size 1, as
+// Tensor's do; sum_dims_squeeze() and squeeze_dim() remove it.
 #pragma once
 
 #include <ostream>
@@ -25,13 +25,13 @@ namespace burn {
 
 namespace detail {
 
-// Throws unless the sizes of every name that both have are equal or 1.
+// Throws unless the sizes of every name in both lists are equal, or one of them is 1.
 void check_named_sizes(const char* op, const DimName* a_names, const ir::Shape& a, const DimName* b_names,
                        const ir::Shape& b, const Loc& where);
 void check_contraction(const DimName& name, std::int64_t a, std::int64_t b, const Loc& where);
 void print_names(std::ostream& out, const DimName* names, const ir::Shape& shape);
 
-// x with dims of size 1 where `To` has names that `From` has not.
+// x with dims of size 1 added for the names of `To` that `From` lacks.
 template <typename To, typename From, Kind K>
 Tensor<static_cast<int>(To::kSize), K> aligned(const Tensor<static_cast<int>(From::kSize), K>& x, const Loc& where) {
   if constexpr (To::kSize == From::kSize) {
@@ -108,7 +108,7 @@ class NamedTensor : public detail::NamedDims<N, K>, public detail::NamedShape<N,
   auto rename() const {
     return detail::with_names<detail::NamesFrom<detail::renamed<N>(From, To)>>(tensor_);
   }
-  // All of them: x.rename_all<"rows", "columns">().
+  // Renames all dims: x.rename_all<"rows", "columns">().
   template <DimName... X>
     requires(sizeof...(X) == N::kSize)
   NamedTensor<Names<X...>, K> rename_all() const {
@@ -183,7 +183,7 @@ class NamedTensor : public detail::NamedDims<N, K>, public detail::NamedShape<N,
   {
     return a.value.bool_not(a.where);
   }
-  // `other` where the mask holds, this elsewhere; the names are this tensor's.
+  // `other` where the mask is true, this elsewhere; the names are this tensor's.
   template <typename M>
     requires(NamesBroadcast<N, M> && M::kSize <= N::kSize)
   NamedTensor mask_where(const NamedTensor<M, Bool>& mask, const NamedTensor& other, Loc where = Loc::current()) const {
@@ -196,12 +196,13 @@ class NamedTensor : public detail::NamedDims<N, K>, public detail::NamedShape<N,
     check("mask_fill", mask, where);
     return NamedTensor{tensor_.mask_fill(detail::aligned<N, M>(mask.tensor(), where), number, where)};
   }
-  // f(tensor), which keeps the shape: x.map([](const auto& t) { return activation::gelu(t); }).
+  // Applies f(tensor), which must keep the shape: x.map([](const auto& t) { return activation::gelu(t); }).
   template <typename F>
   auto map(F&& f) const {
     return detail::with_names<N>(std::forward<F>(f)(tensor_));
   }
-  // f(tensor, dim), which keeps the dims: x.map_dim<"time">([](const auto& t, int dim) { return t.cumsum(dim); }).
+  // Applies f(tensor, dim), which must keep the dims: x.map_dim<"time">([](const auto& t, int dim) { return
+  // t.cumsum(dim); }).
   template <DimName X, typename F>
     requires HasName<N, X>
   auto map_dim(F&& f) const {
@@ -209,8 +210,8 @@ class NamedTensor : public detail::NamedDims<N, K>, public detail::NamedShape<N,
   }
 
   // --- products ------------------------------------------------------------------------------------------------------
-  // [batch.., m, k] x [batch.., k, n] -> [batch.., m, n]: the last name of this is the last but one of the other; the
-  // batch dims have the same names, or one of the two has none.
+  // [batch.., m, k] x [batch.., k, n] -> [batch.., m, n]: the last name of this tensor is the second to last of the
+  // other; the batch dims have the same names, or one of the two has none.
   template <typename M>
     requires(NamesMultiply<N, M> && Numeric<K>)
   auto matmul(const NamedTensor<M, K>& other, Loc where = Loc::current()) const {

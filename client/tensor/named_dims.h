@@ -1,4 +1,4 @@
-// What a NamedTensor does along some of its dims: reductions, scans, sorts.
+// Methods of NamedTensor along dims: reductions, scans, sorting.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ NamedTensor<N, K> with_names(Tensor<D, K> tensor) {
   return NamedTensor<N, K>{std::move(tensor)};
 }
 
-// A base of NamedTensor<N, K>.
+// A base class of NamedTensor<N, K>.
 template <typename N, Kind K>
 class NamedDims {
   static constexpr int D = static_cast<int>(N::kSize);
@@ -75,7 +75,7 @@ class NamedDims {
   BURN_NAMED_DIMS(min_dims)
   BURN_NAMED_DIMS(flip)
 #undef BURN_NAMED_DIMS
-  // The sum, without the dims.
+  // The sum over the dims, which are removed.
   template <DimName... X>
     requires((HasName<N, X> && ...) && sizeof...(X) < N::kSize)
   auto sum_dims_squeeze(Loc where = Loc::current()) const {

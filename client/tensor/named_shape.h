@@ -1,4 +1,4 @@
-// What a NamedTensor does with its shape, and parts of it.
+// Methods of NamedTensor that change its shape or return a part of it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace burn::detail {
 
-// A base of NamedTensor<N, K>.
+// A base class of NamedTensor<N, K>.
 template <typename N, Kind K>
 class NamedShape {
   static constexpr int D = static_cast<int>(N::kSize);
@@ -28,20 +28,20 @@ class NamedShape {
   NamedTensor<Names<X...>, K> permute(Loc where = Loc::current()) const {
     return NamedTensor<Names<X...>, K>{self().tensor().permute({kAt<X>...}, where)};
   }
-  // The same elements in row-major order under other names: x.reshape<"batch", "all">({-1, 12}).
+  // The same elements in row-major order with new dims and names: x.reshape<"batch", "all">({-1, 12}).
   template <DimName... X>
   NamedTensor<Names<X...>, K> reshape(const Dims<static_cast<int>(sizeof...(X))>& dims,
                                       Loc where = Loc::current()) const {
     return NamedTensor<Names<X...>, K>{self().tensor().template reshape<static_cast<int>(sizeof...(X))>(dims, where)};
   }
-  // Without a dim, which has size 1.
+  // Removes a dim of size 1.
   template <DimName X>
     requires(HasName<N, X> && N::kSize > 1)
   auto squeeze_dim(Loc where = Loc::current()) const {
     return detail::with_names<detail::NamesFrom<detail::without<N, Names<X>>()>>(
         self().tensor().squeeze_dim(kAt<X>, where));
   }
-  // A new dim of size 1 at `Place`.
+  // Adds a dim of size 1 at position `Place`.
   template <DimName X, int Place = 0>
     requires(LacksName<N, X> && Place >= 0 && Place <= static_cast<int>(N::kSize))
   auto unsqueeze_dim(Loc where = Loc::current()) const {
@@ -73,7 +73,7 @@ class NamedShape {
   Named narrow(std::int64_t start, std::int64_t length, Loc where = Loc::current()) const {
     return Named{self().tensor().narrow(kAt<X>, start, length, where)};
   }
-  // The part at an index, without the dim.
+  // The part at an index of the dim, which is removed.
   template <DimName X>
     requires(HasName<N, X> && N::kSize > 1)
   auto select_dim(std::int64_t index, Loc where = Loc::current()) const {

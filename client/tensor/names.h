@@ -1,5 +1,5 @@
-// Lists of dimension names, known at compile time: Names<"batch", "time">. What NamedTensor (client/tensor/named.h)
-// asks of them: where a name stands, whether two lists fit together, which list comes out.
+// Lists of dimension names, known at compile time: Names<"batch", "time">. NamedTensor (client/tensor/named.h) uses
+// them to find the position of a name, to check whether two lists match, and to compute the list of a result.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace burn {
 
-// One name, of at most 31 characters: a string literal where a template argument is asked for.
+// One name, of at most 31 characters: a string literal as a template argument.
 struct DimName {
   static constexpr std::size_t kLength = 32;
   char text[kLength] = {};
@@ -41,7 +41,7 @@ constexpr bool distinct(const std::array<DimName, N>& names) {
   }
   return true;
 }
-// Whether the names of `few` stand in `many`, in the same order.
+// Whether all names of `few` are in `many`, in the same order.
 template <std::size_t A, std::size_t B>
 constexpr bool in_order(const std::array<DimName, A>& few, const std::array<DimName, B>& many) {
   std::size_t found = 0;
@@ -59,7 +59,7 @@ struct Names {
   static constexpr std::array<DimName, kSize> kList{N...};
   static_assert(detail::distinct(kList), "two dimensions of one tensor have the same name: rename() one");
 
-  static constexpr int find(const DimName& name) { return detail::find_name(kList, name); }  // -1: it is not there
+  static constexpr int find(const DimName& name) { return detail::find_name(kList, name); }  // -1: not found
 };
 
 namespace detail {
@@ -69,7 +69,7 @@ inline constexpr bool kIsNames = false;
 template <DimName... N>
 inline constexpr bool kIsNames<Names<N...>> = true;
 
-// The list of names that stands in an array.
+// The Names of an array.
 template <std::array kList, typename Places = std::make_index_sequence<kList.size()>>
 struct ListOf;
 template <std::array kList, std::size_t... I>
@@ -91,7 +91,7 @@ constexpr auto swapped(const DimName& a, const DimName& b) {
   std::swap(list[static_cast<std::size_t>(N::find(a))], list[static_cast<std::size_t>(N::find(b))]);
   return list;
 }
-// Without the names of `Gone`.
+// The list without the names of `Gone`.
 template <typename N, typename Gone>
 constexpr auto without() {
   std::array<DimName, N::kSize - Gone::kSize> list;
@@ -101,7 +101,7 @@ constexpr auto without() {
   }
   return list;
 }
-// With another at the place `i`.
+// The list with another name at position `place`.
 template <typename N>
 constexpr auto with(const DimName& added, int place) {
   std::array<DimName, N::kSize + 1> list;
@@ -110,7 +110,7 @@ constexpr auto with(const DimName& added, int place) {
   }
   return list;
 }
-// Of [batch.., m, k] x [batch.., k, n]; the batch dims are those of whichever has them.
+// The names of the product [batch.., m, k] x [batch.., k, n]; the batch names are those of the operand that has them.
 template <typename A, typename B>
 constexpr auto product_names() {
   using Longer = std::conditional_t<(A::kSize >= B::kSize), A, B>;
@@ -138,7 +138,7 @@ concept HasName = N::find(Name) >= 0;
 template <typename N, DimName Name>
 concept LacksName = N::find(Name) < 0;
 
-// Every name of one is in the other, in the same order: the two broadcast, dimension by dimension of the same name.
+// All names of one list are in the other, in the same order: the two tensors broadcast, dims being matched by name.
 template <typename A, typename B>
 concept NamesBroadcast = detail::in_order(A::kList, B::kList) || detail::in_order(B::kList, A::kList);
 
@@ -151,8 +151,8 @@ concept NamesPermute = A::kSize == B::kSize && [] {
   return true;
 }();
 
-// The last name of A is the last but one of B, the batch dims are the same (or one of the two has none), and the names
-// of the product differ.
+// The last name of A is the second to last of B, the batch names are the same (or one of the two has none), and the
+// names of the product are distinct.
 template <typename A, typename B>
 concept NamesMultiply = A::kSize >= 2 && B::kSize >= 2 && A::kList[A::kSize - 1] == B::kList[B::kSize - 2] &&
                         detail::same_batch<A, B>() && detail::distinct(detail::product_names<A, B>());

@@ -1,4 +1,4 @@
-// The operators of Tensor<D, K>, beside a tensor or a number. A base of it: include client/tensor/tensor.h.
+// The operators of Tensor<D, K> with a tensor or a number. A base class of it: include client/tensor/tensor.h.
 #pragma once
 
 #include "client/tensor/untyped.h"
@@ -86,7 +86,8 @@ class Operators {
   {
     return Tensor{client::pointwise(Fn::div, a.value, b.value(), at(a.where))};
   }
-  // Compared element by element. == and != stay free: equal() and not_equal() say which of the two is meant.
+  // Elementwise comparisons. == and != are not defined, as they could also mean a comparison of whole tensors: use
+  // equal() and not_equal().
 #define BURN_COMPARE(op, fn)                                                                          \
   friend burn::Tensor<D, Bool> operator op(const Tensor& a, Located<Tensor> b)                        \
     requires Numeric<K>                                                                               \
@@ -103,7 +104,7 @@ class Operators {
   BURN_COMPARE(<, lower)
   BURN_COMPARE(<=, lower_equal)
 #undef BURN_COMPARE
-  // x += y is x = x + y: the tensor gets a new value, other copies of the old one keep it.
+  // x += y is x = x + y: this tensor gets a new value, copies of the old one keep theirs.
 #define BURN_ASSIGN(op)                                       \
   friend Tensor& operator op##=(Tensor& a, Located<Tensor> b) \
     requires Numeric<K>                                       \

@@ -1,4 +1,4 @@
-// Numbers on their way from the device, each handed to its reader when it has come: a loop that prints does not wait.
+// Reads under way from the device, each passed to its reader when it arrives, so that a loop that prints does not wait.
 //
 //   PendingReads reads;
 //   for (...) {
@@ -22,14 +22,14 @@ class PendingReads {
  public:
   using Reader = std::function<void(const TensorData&)>;
 
-  // Asks for the numbers. Sends what is recorded, so it belongs behind the step that made them.
+  // Requests the numbers. Sends the recorded ops, so call it after the step that computes them.
   template <int D, Kind K>
   void add(const Tensor<D, K>& tensor, Reader reader) {
     pending_.push_back({tensor.to_data_async(), std::move(reader)});
   }
-  // Hands over what has come. Errors (thrown): what went wrong on the device.
+  // Passes the reads that have arrived to their readers. Errors (thrown): those of the device.
   void poll();
-  // Waits for all that is left.
+  // Waits for all remaining reads.
   void finish();
   std::size_t size() const { return pending_.size(); }
 

@@ -13,7 +13,7 @@ namespace {
 std::mutex options_mutex;
 PrintOptions global_options;
 
-// Which indices of an axis are shown: all, or so many at either end.
+// The indices of an axis that are shown: all, or `edge` at either end.
 struct Axis {
   std::int64_t size = 0, edge = 0;
   bool shortened() const { return edge > 0 && size > 2 * edge; }
@@ -70,7 +70,7 @@ bool wants_exponents(const std::vector<double>& values) {
 
 std::string special(double value) { return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf"; }
 
-// How many digits behind the point of text[0, end) are not trailing zeros.
+// The number of digits after the point of text[0, end), without trailing zeros.
 int digits_needed(const std::string& text, std::size_t end) {
   const auto point = text.find('.');
   if (point == std::string::npos) return 0;

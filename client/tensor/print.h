@@ -1,4 +1,4 @@
-// How tensors are printed: nested brackets in numpy's manner, the middle of long axes left out.
+// Printing of tensors: nested brackets as numpy prints them, without the middle of long axes.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
-// Random tensors: numbers of 24 or more bits are drawn whatever the dtype, moved and scaled, and rounded to it last.
+// Random tensors: for every dtype, numbers of 24 or more bits are drawn, scaled and shifted, and only then rounded to
+// the dtype.
 //
-// Parameters are scalars of the run, so that layers of one shape but different bounds share a program.
+// The distribution's parameters are scalars of the run, so that layers of equal shape but different bounds share a
+// program.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,7 +24,7 @@ std::string interval(const Distribution& d) {
   return "[" + std::to_string(d.a.as_double()) + ", " + std::to_string(d.b.as_double()) + ")";
 }
 
-// The next number of the dtype below the number that `x` rounds to.
+// The largest number of the dtype below `x` rounded to the dtype.
 double next_below(double x, ir::DType dtype) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto below_half = [&]<typename T>(T rounded) {  // 16 bits, of which the first is the sign
@@ -66,7 +68,7 @@ Value uniform_floats(const Place& place, const ir::Shape& shape, const Distribut
   Value x =
       cast(scaled(random(place, ir::RandomFn::uniform, shape, drawn_as, site), high - low, low, site), dtype, site);
   if (low == 0 && high == 1 && dtype == drawn_as) return x;
-  return pointwise(min, x, std::max(low, next_below(high, dtype)), site);  // what was rounded up to the upper end
+  return pointwise(min, x, std::max(low, next_below(high, dtype)), site);  // numbers that were rounded up to `high`
 }
 
 // floor(bits n / 2^64), by halves of 32 bits: every number below n, with the same probability up to 2^-64.
@@ -98,9 +100,9 @@ Value uniform_integers(const Place& place, const ir::Shape& shape, const Distrib
     fail("random: uniform in " + interval(d) + ", which are not all " + std::string{ir::name(dtype)}, site);
   }
   const Value bits = random(place, ir::RandomFn::bits, shape, ir::DType::u64, site);
-  const Whole count = end - low;  // at most 2^64, of which every number is one
+  const Whole count = end - low;  // at most 2^64; for 2^64, all bits are used unchanged
   const Value x = count >> 64 == 0 ? scaled_bits(bits, static_cast<std::uint64_t>(count), site) : bits;
-  return cast(pointwise(add, x, static_cast<std::uint64_t>(low), site), dtype, site);  // wraps for a negative one
+  return cast(pointwise(add, x, static_cast<std::uint64_t>(low), site), dtype, site);  // wraps for a negative `low`
 }
 
 Value normal(const Place& place, const ir::Shape& shape, const Distribution& d, ir::DType dtype, const Site& site) {

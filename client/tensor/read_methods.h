@@ -1,9 +1,9 @@
-// How the numbers of a Tensor<D, K> come to the host. A base of it: include client/tensor/tensor.h.
+// Methods of Tensor<D, K> that read its numbers from the device. A base class of it: include client/tensor/tensor.h.
 //
-// A read sends what is recorded and waits; the async forms do not wait, and their futures are ready when the numbers
-// are here or lost, even if the tensor and its device have been dropped meanwhile. What went wrong is thrown
-// (burn::Error), by get() of a future; the try_ forms give it as a Result. to_ and into_ are the same: copies are
-// cheap. Several tensors in one round trip: client/tensor/transaction.h.
+// A read sends the recorded ops and waits. The async forms do not wait; their futures become ready when the numbers
+// have arrived or are lost, even if the tensor and its device have been dropped meanwhile. Errors are thrown
+// (burn::Error), by get() of a future; the try_ forms return them in a Result. to_ and into_ are the same, as copies
+// are cheap. Several tensors in one round trip: client/tensor/transaction.h.
 #pragma once
 
 #include <future>
@@ -21,7 +21,7 @@ class Tensor;
 
 namespace detail {
 
-// The call's value, or what it threw.
+// The result of the call, or the error that it threw.
 template <typename Call>
 auto attempt(Call&& call) -> Result<decltype(call())> {
   try {
@@ -42,7 +42,7 @@ class ReadMethods {
     return client::to_data_async(held("to_data_async", where));
   }
   std::future<TensorData> into_data_async(Loc where = Loc::current()) const { return to_data_async(where); }
-  // Converted to another dtype, after the way: x.to_data_as<double>().
+  // Converts to another dtype after the transfer: x.to_data_as<double>().
   template <Element T>
   TensorData to_data_as(Loc where = Loc::current()) const {
     return to_data(where).template convert<T>();
@@ -60,9 +60,9 @@ class ReadMethods {
   std::vector<T> to_vec_as(Loc where = Loc::current()) const {
     return to_data(where).template to_vec_as<T>();
   }
-  // The one element. Without a T: a double of floats, which holds every float dtype exactly; a std::int64_t; a bool.
-  // Converted to any T that is asked for, x.item<float>(), floats to integers toward zero. Errors: more or less than
-  // one element; a whole number that an integer T does not have, such as a u64 of 2^63 or more where no T is given.
+  // The only element. Without a T: a double for floats, which represents every float dtype exactly, a std::int64_t or a
+  // bool. With one, x.item<float>(), it is converted to T, floats to integers toward zero. Errors: more or less than
+  // one element; a whole number that an integer T cannot represent, such as a u64 of 2^63 or more without a T.
   template <Arithmetic T = typename K::Element>
   T into_scalar(Loc where = Loc::current()) const {
     return into_scalar_async<T>(where).get();

@@ -15,7 +15,7 @@ namespace burn::client {
 
 struct ReadRequest::Open {
   Open() {
-    keep_whole_over_forks(mutex);
+    lock_during_fork(mutex);
     after_fork([] {
       while (ReadRequest* request = open().first) {
         request->leave();
@@ -31,7 +31,7 @@ struct ReadRequest::Open {
 };
 
 ReadRequest::Open& ReadRequest::open() {
-  static auto& all = *new Open;  // there to the end
+  static auto& all = *new Open;  // never destroyed
   return all;
 }
 
@@ -39,8 +39,8 @@ ReadRequest::ReadRequest(std::shared_ptr<DeviceState> device, const ir::TensorTy
     : device_(std::move(device)), type_(type) {
   Open& all = open();
   const std::lock_guard lock(all.mutex);
-  after_ = std::exchange(all.first, this);
-  if (after_ != nullptr) after_->before_ = this;
+  next_ = std::exchange(all.first, this);
+  if (next_ != nullptr) next_->previous_ = this;
 }
 
 ReadRequest::~ReadRequest() {
@@ -50,8 +50,8 @@ ReadRequest::~ReadRequest() {
 }
 
 void ReadRequest::leave() {
-  (before_ != nullptr ? before_->after_ : open().first) = after_;
-  if (after_ != nullptr) after_->before_ = before_;
+  (previous_ != nullptr ? previous_->next_ : open().first) = next_;
+  if (next_ != nullptr) next_->previous_ = previous_;
   is_open_ = false;
 }
 
@@ -70,8 +70,8 @@ void ReadRequest::answer(Result<proto::HostTensor> tensor) {
   } catch (...) {
     failure = std::current_exception();
   }
-  device_.reset();  // before the future is ready: a thread that waits for that may rely on holding the device last
-  const std::lock_guard lock(open().mutex);  // no fork() between the two: the child would wait for the promise
+  device_.reset();  // before the future is ready: a thread that waits for it may rely on having the last reference
+  const std::lock_guard lock(open().mutex);  // no fork() between leave() and set_value(): the child would wait forever
   leave();
   if (data) {
     promise_.set_value(*std::move(data));

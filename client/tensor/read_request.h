@@ -1,4 +1,4 @@
-// A tensor's numbers that will be wanted, asked of the session early. Private to tensor_value.cc.
+// An asynchronous read of a tensor, requested from the session. Private to client/tensor.
 #pragma once
 
 #include <future>
@@ -11,31 +11,32 @@ namespace burn::client {
 
 class DeviceState;
 
-// Keeps the device until the answer has come: the tensor and every Device may go meanwhile. In the child of a fork()
-// the answer is an error, as the threads that would give another are not there. Thread-safe; the future is taken once.
+// Keeps the device alive until the answer has arrived: the tensor and every Device may be destroyed meanwhile. In the
+// child of a fork() the answer is an error, as the threads that would deliver it do not exist there. Thread-safe; the
+// future is taken once.
 class ReadRequest {
  public:
-  // `type`: what the tensor is.
+  // `type`: the tensor's.
   ReadRequest(std::shared_ptr<DeviceState> device, const ir::TensorType& type);
   ReadRequest(const ReadRequest&) = delete;
   ReadRequest& operator=(const ReadRequest&) = delete;
   ~ReadRequest();
 
   std::future<TensorData> future() { return promise_.get_future(); }
-  // At most once, from any thread. What is not such a tensor is an error: a server may say anything.
+  // At most once, from any thread. A tensor of another type becomes an error: servers are not trusted.
   void answer(Result<proto::HostTensor> tensor);
 
  private:
-  struct Open;  // all that are not answered
+  struct Open;  // the list of all requests without an answer
 
   static Open& open();
-  void leave();  // that list. Requires: its mutex
+  void leave();  // removes this request from the list. Requires: its mutex
 
   std::shared_ptr<DeviceState> device_;
   const ir::TensorType type_;
   std::promise<TensorData> promise_;
-  ReadRequest *before_ = nullptr, *after_ = nullptr;  // in the list
-  bool is_open_ = true;                               // in it
+  ReadRequest *previous_ = nullptr, *next_ = nullptr;  // neighbours in the list
+  bool is_open_ = true;                                // it is in the list
 };
 
 }  // namespace burn::client

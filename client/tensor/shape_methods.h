@@ -1,4 +1,4 @@
-// How Tensor<D, K> is reshaped, put together and cut into pieces. A base of it: include client/tensor/tensor.h.
+// Methods of Tensor<D, K> that reshape, join and split it. A base class of it: include client/tensor/tensor.h.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace burn {
 template <int D, Kind K>
 class Tensor;
 
-// What pad() writes around a tensor: a number (pad(pads, 0)), or the tensor itself, mirrored at its edge elements
+// The padding that pad() writes around a tensor: a number (pad(pads, 0)), the tensor mirrored at its edge elements
 // (which are not repeated), or its edge elements.
 class PadMode {
  public:
@@ -63,7 +63,7 @@ class ShapeMethods {
   Tensor permute(const Dims<D>& axes, Loc where = Loc::current()) const {
     return Tensor{client::permute(value(), axes, at(where, "permute"))};
   }
-  // The dims `from` go to the places `to`; the others keep their order.
+  // Moves the dims `from` to the positions `to`; the others keep their order.
   Tensor movedim(const Numbers& from, const Numbers& to, Loc where = Loc::current()) const {
     return Tensor{client::movedim(value(), from, to, at(where, "movedim"))};
   }
@@ -80,8 +80,8 @@ class ShapeMethods {
   Tensor roll_dim(std::int64_t shift, int dim, Loc where = Loc::current()) const {
     return Tensor{client::roll(value(), Numbers{shift}, Numbers{dim}, at(where, "roll_dim"))};
   }
-  // The same tensor, said to have one element per item of a batch along a dim: a router splits it there over its
-  // workers, and with it what is computed from it. Everywhere else it changes nothing.
+  // The same tensor, marked as having one element per item of a batch along `dim`: a router splits it, and the values
+  // computed from it, over its workers. On other devices it changes nothing.
   Tensor batched(int dim = 0, Loc where = Loc::current()) const {
     return Tensor{client::batched(value(), dim, at(where, "batched"))};
   }
@@ -89,7 +89,7 @@ class ShapeMethods {
   burn::Tensor<E, K> flatten(int start, int end, Loc where = Loc::current()) const {
     return burn::Tensor<E, K>{client::flatten(value(), start, end, at(where, "flatten")), "flatten", where};
   }
-  // Without any dim of size 1 (one stays where there is nothing else). E: how many are left, one less if not said.
+  // Removes all dims of size 1 (but keeps one if there are no others). E: the rank of the result; default: one less.
   template <int E = (D > 1 ? D - 1 : 1)>
   burn::Tensor<E, K> squeeze(Loc where = Loc::current()) const {
     return burn::Tensor<E, K>{client::squeeze_all(value(), at(where, "squeeze")), "squeeze", where};
@@ -104,7 +104,7 @@ class ShapeMethods {
                                               at(where, "squeeze_dims")),
                               "squeeze_dims", where};
   }
-  // Leading dims of size 1 up to rank E.
+  // Adds leading dims of size 1 up to rank E.
   template <int E>
   burn::Tensor<E, K> unsqueeze(Loc where = Loc::current()) const
     requires(E >= D)
@@ -142,7 +142,7 @@ class ShapeMethods {
   Tensor pad(const client::Padding& pads, PadMode mode = 0, Loc where = Loc::current()) const {
     return Tensor{client::pad_as(value(), pads, mode.kind(), mode.value(), at(where, "pad"))};
   }
-  // Of the last two dims: column - row >= diagonal, or <= diagonal; zeros elsewhere.
+  // The elements with column - row >= diagonal (triu) or <= diagonal (tril) in the last two dims; zeros elsewhere.
   Tensor triu(std::int64_t diagonal = 0, Loc where = Loc::current()) const
     requires(D >= 2)
   {
@@ -158,7 +158,7 @@ class ShapeMethods {
   Tensor narrow(int dim, std::int64_t start, std::int64_t length, Loc where = Loc::current()) const {
     return Tensor{client::narrow(value(), dim, start, length, at(where, "narrow"))};
   }
-  // Pieces of `size` along `dim`, the last with what is left.
+  // Pieces of `size` along `dim`, the last with the remainder.
   std::vector<Tensor> split(std::int64_t size, int dim, Loc where = Loc::current()) const {
     return client::tensors_of<Tensor>(client::split(value(), size, dim, at(where, "split")));
   }

@@ -13,33 +13,33 @@
 
 namespace burn::signal {
 
-// How a signal is cut into frames.
+// How a signal is divided into frames.
 struct StftOptions {
   std::int64_t n_fft;                                     // samples of a frame
   std::int64_t hop_length;                                // from one frame's start to the next
-  std::optional<std::int64_t> win_length = std::nullopt;  // of the window, amid zeros if shorter; none: n_fft
-  bool center = true;    // frame k is around sample k hop_length: the signal is mirrored by n_fft / 2 at both ends
+  std::optional<std::int64_t> win_length = std::nullopt;  // of the window, padded with zeros to n_fft; none: n_fft
+  bool center = true;    // frame k is centred at sample k hop_length: both ends are padded by n_fft / 2, mirrored
   bool onesided = true;  // n_fft / 2 + 1 frequencies; the others are their conjugates
 
   client::StftShape shape() const { return {n_fft, hop_length, win_length.value_or(n_fft), center, onesided}; }
 };
 
-// The first n / 2 + 1 of X[k] = sum over j of x[j] e^(-2 pi i j k / n) along `dim`, which is cut or padded with zeros
-// to `n`.
+// The first n / 2 + 1 numbers X[k] = sum over j of x[j] e^(-2 pi i j k / n) along `dim`, which is cut or padded with
+// zeros to `n`.
 template <int D>
 std::pair<Tensor<D>, Tensor<D>> rfft(const Tensor<D>& x, int dim, std::optional<std::int64_t> n = std::nullopt,
                                      Loc where = Loc::current()) {
   auto y = client::rfft(x.value(), dim, n, at(where, "rfft"));
   return {Tensor<D>{std::move(y.re)}, Tensor<D>{std::move(y.im)}};
 }
-// The inverse: `n` real numbers, or 2 (size - 1), scaled by 1 / n. The imaginary parts of bin 0 and, of an even n, of
-// bin n / 2 are taken as 0.
+// The inverse of rfft(): `n` real numbers (default: 2 (size - 1)), scaled by 1 / n. The imaginary parts of bin 0 and,
+// for an even n, of bin n / 2 are taken as 0.
 template <int D>
 Tensor<D> irfft(const Tensor<D>& re, const Tensor<D>& im, int dim, std::optional<std::int64_t> n = std::nullopt,
                 Loc where = Loc::current()) {
   return Tensor<D>{client::irfft(re.value(), im.value(), dim, n, at(where, "irfft"))};
 }
-// All n of complex numbers.
+// All n numbers X[k], for complex x.
 template <int D>
 std::pair<Tensor<D>, Tensor<D>> cfft(const Tensor<D>& re, const Tensor<D>& im, int dim,
                                      std::optional<std::int64_t> n = std::nullopt, Loc where = Loc::current()) {
@@ -53,9 +53,9 @@ inline Tensor<4> stft(const Tensor<2>& x, const std::optional<Tensor<1>>& window
                       Loc where = Loc::current()) {
   return Tensor<4>{client::stft(x.value(), window ? &window->value() : nullptr, options.shape(), at(where, "stft"))};
 }
-// Back: frames added where they overlap, divided by the sum of the squared windows there (at least 1e-10); cut or
-// padded with zeros to `length`. Of a whole spectrum (onesided = false), as in torch.istft, only the first n_fft / 2 +
-// 1 numbers of each frame count: of a real signal, the others are their conjugates.
+// The inverse of stft(): overlapping frames are summed, and divided by the sum of the squared windows there (at least
+// 1e-10); the result is cut or padded with zeros to `length`. Of a full spectrum (onesided = false), as in torch.istft,
+// only the first n_fft / 2 + 1 numbers of each frame are used: for a real signal, the others are their conjugates.
 inline Tensor<2> istft(const Tensor<4>& x, const std::optional<Tensor<1>>& window, std::optional<std::int64_t> length,
                        const StftOptions& options, Loc where = Loc::current()) {
   return Tensor<2>{
@@ -70,8 +70,8 @@ inline Tensor<1> window(std::vector<double> numbers, const TensorOptions& option
 }
 }  // namespace detail
 
-// [size]; periodic: as one period of a sequence, for spectra; else symmetric, for filters. A window of one is 1.
-// 0.5 - 0.5 cos(2 pi k / N), N = size or size - 1
+// Windows [size]; periodic: one period of a periodic sequence, for spectra; else symmetric, for filters. A window of
+// size 1 is {1}. 0.5 - 0.5 cos(2 pi k / N), N = size or size - 1
 inline Tensor<1> hann_window(std::int64_t size, bool periodic, const TensorOptions& options,
                              Loc where = Loc::current()) {
   return detail::window(client::cosine_window(size, periodic, 0.5, 0.5, 0, "hann_window", at(where, "hann_window")),

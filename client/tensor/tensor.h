@@ -1,9 +1,10 @@
 // Tensor<D, K>: numbers on a device, with rank and kind known at compile time.
 //
-// A thin façade over client::Value: templates check, functions work. Calls record and return at once; errors about
-// shapes and dtypes are thrown at the call, errors of execution by whatever reads the result. Values: copying is cheap,
-// nothing is changed in place. Two tensors broadcast where their sizes are equal or 1. Reductions over a dim keep it
-// with size 1; over everything they give a Tensor<1> of one element. Dims may be negative: they count from the end.
+// A thin façade over client::Value: templates check types, functions without templates do the work. Calls record an op
+// and return at once; errors of shapes and dtypes are thrown at the call, errors of execution by the read of a result.
+// Tensors are values: copying is cheap, nothing is changed in place. Two tensors broadcast if their sizes are equal or
+// 1. Reductions over a dim keep it with size 1; over all elements they return a Tensor<1> of one element. Negative dims
+// count from the end.
 #pragma once
 
 #include <array>
@@ -23,8 +24,8 @@
 
 namespace burn {
 
-// The methods are in the bases, by what they do: element_methods.h, operators.h, shape_methods.h, index_methods.h,
-// axis_methods.h, gradient_methods.h, read_methods.h. docs/api.md lists them all.
+// Most methods are in the base classes: element_methods.h, operators.h, shape_methods.h, index_methods.h,
+// axis_methods.h, gradient_methods.h, read_methods.h. docs/api.md lists all of them.
 template <int D, Kind K = Float>
 class Tensor : public detail::ElementMethods<D, K>,
                public detail::Operators<D, K>,
@@ -46,11 +47,11 @@ class Tensor : public detail::ElementMethods<D, K>,
   explicit Tensor(client::Value value) : value_(std::move(value)) {
     client::check(value_, D, K::holds(value_.dtype()), K::kName);
   }
-  // The same for what `op` gave at `where`, which the error names.
+  // The same for a result of `op` called at `where`, which the error names.
   Tensor(client::Value value, const char* op, const Loc& where) : value_(std::move(value)) {
     client::check(value_, D, K::holds(value_.dtype()), K::kName, op, at(where));
   }
-  // Does not compile: a tensor of another rank or kind where this one is asked for is refused in a few lines.
+  // Does not compile: a tensor of another rank or kind is refused with a short error message.
   template <int E, Kind L>
     requires(E != D || !std::same_as<L, K>)
   Tensor(const Tensor<E, L>& other) : Tensor(unfit(other)) {}  // NOLINT: implicit, as the mistake is
@@ -66,22 +67,23 @@ class Tensor : public detail::ElementMethods<D, K>,
   }
 
   // --- creation ------------------------------------------------------------------------------------------------------
-  // In the data's dtype where it is of this kind, else in the kind's default; in options.dtype where that is given.
+  // The dtype is options.dtype if given, else the data's if it is of this kind, else the kind's default.
   static Tensor from_data(const TensorData& data, const TensorOptions& options, Loc where = Loc::current()) {
     return uploaded(data, options, "from_data", where);
   }
-  // Of lists of numbers: in options.dtype, else in the kind's default. Each number is rounded once, to that dtype.
-  // Errors: a number of 2^63 or more in a dtype other than u64.
+  // From nested lists of numbers, in options.dtype, else in the kind's default. Each number is rounded once, to that
+  // dtype. Errors: a number of 2^63 or more in a dtype other than u64.
   static Tensor from_data(const List& list, const TensorOptions& options, Loc where = Loc::current()) {
     return from_list<typename K::Element>(list, options, "from_data", where);
   }
-  // The same of floats, or of unsigned numbers. A template gives way where both would do, as for {1, 2}.
+  // The same from lists of float, or of unsigned numbers. A template, so that the overload above is preferred if both
+  // match, as for {1, 2}.
   template <typename T = typename K::ListElement>
   static Tensor from_data(const typename detail::NestedList<D, T>::type& list, const TensorOptions& options,
                           Loc where = Loc::current()) {
     return from_list<T>(list, options, "from_data", where);
   }
-  // from_data() by the kind.
+  // from_data() under the names of the kinds.
   static Tensor from_floats(const List& list, const TensorOptions& options, Loc where = Loc::current())
     requires std::same_as<K, Float>
   {
@@ -165,8 +167,8 @@ class Tensor : public detail::ElementMethods<D, K>,
                   where};
   }
 
-  // Masks over the last two dims: false on the part that tril(offset) or triu(offset) keeps, or on the diagonal
-  // column - row = offset; true elsewhere.
+  // Masks over the last two dims: false for the elements that tril(offset) or triu(offset) keeps, or (diag_mask) on the
+  // diagonal column - row = offset; true elsewhere.
   static Tensor tril_mask(const Dims<D>& dims, std::int64_t offset, const TensorOptions& options,
                           Loc where = Loc::current())
     requires(D >= 2 && std::same_as<K, Bool>)
@@ -202,14 +204,14 @@ class Tensor : public detail::ElementMethods<D, K>,
   const client::Value& value() const { return value_; }
   // The value, leaving this tensor empty.
   client::Value extract() { return std::exchange(value_, {}); }
-  // x.inplace(f) is x = f(x), without a copy of x staying behind: what f computes may take over x's memory.
+  // x.inplace(f) is x = f(x), but without keeping a copy of x meanwhile: results of f may reuse x's memory.
   template <typename F>
   void inplace(F&& f) {
     *this = std::forward<F>(f)(Tensor{extract()});
   }
   bool can_mut() const { return client::can_mut(value_); }  // no other tensor holds these numbers
-  client::Value& mutable_value() { return value_; }  // for what assigns whole tensors; rank and kind stay the same
-  // Errors (thrown), here and wherever numbers are asked for: an empty tensor.
+  client::Value& mutable_value() { return value_; }         // to assign whole tensors. Requires: the same rank and kind
+  // Errors (thrown) of these functions and of all reads: an empty tensor.
   const ir::Shape& shape(Loc where = Loc::current()) const { return held("shape", where).shape(); }
   DType dtype(Loc where = Loc::current()) const { return held("dtype", where).dtype(); }
   static constexpr int rank() { return D; }
@@ -226,8 +228,8 @@ class Tensor : public detail::ElementMethods<D, K>,
     return sizes;
   }
   std::int64_t dim(int i, Loc where = Loc::current()) const { return held("dim", where).dim(i); }
-  // The same numbers on another device, by way of this process. A tracked tensor only changes between a device and its
-  // autodiff(); gradients do not travel: detach() it first.
+  // The same numbers on another device. A tracked tensor can only move between a device and its autodiff(), as
+  // gradients do not flow between devices: detach() it first.
   Tensor to_device(const Device& device, Loc where = Loc::current()) const {
     return Tensor{client::to_device(value_, device, at(where, "to_device"))};
   }
@@ -237,8 +239,8 @@ class Tensor : public detail::ElementMethods<D, K>,
   }
 
   // --- sampling ------------------------------------------------------------------------------------------------------
-  // What this image [n, c, h, w] has at the places of `grid` [n, h_out, w_out, 2]: x, then y, where -1 and 1 are the
-  // image's borders -> [n, c, h_out, w_out]. Errors: another batch, an image without pixels.
+  // Samples this image [n, c, h, w] at the coordinates `grid` [n, h_out, w_out, 2] (x, then y; -1 and 1 are the image's
+  // borders) -> [n, c, h_out, w_out]. Errors: different batch sizes; an image without pixels.
   Tensor grid_sample_2d(const Tensor& grid, const GridSampleOptions& options = {}, Loc where = Loc::current()) const
     requires(D == 4 && std::same_as<K, Float>)
   {

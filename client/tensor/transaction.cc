@@ -20,7 +20,7 @@ struct Asked {
 std::vector<Asked> ask(const std::vector<Value>& values) {
   std::vector<Asked> asked;
   asked.reserve(values.size());
-  std::deque<proto::Burst> bursts;  // what goes to one device leaves together
+  std::deque<proto::Burst> bursts;  // the calls to each device are sent together
   std::vector<const DeviceState*> devices;
   for (const auto& value : values) {
     const DeviceState* device = value.device().get();
@@ -60,7 +60,7 @@ void check_closeness(const Value& output, const Value& expected, const Site& sit
   for (std::size_t i = 0; i < got.size(); ++i) {
     const double distance = got[i] == want[i] ? 0 : std::abs(got[i] - want[i]);
     distances.push_back(distance);
-    if (!(distance <= largest)) largest = distance;  // NaN stays
+    if (!(distance <= largest)) largest = distance;  // also if the distance is NaN
   }
   for (double bound = 1; bound > 0.5e-8; bound /= 10) {
     const auto close = std::count_if(distances.begin(), distances.end(), [&](double d) { return d <= bound; });

@@ -11,12 +11,12 @@
 namespace burn {
 
 namespace client {
-// Asks for all of them before it waits for any.
+// Requests all values before it waits for any.
 std::vector<TensorData> read_all(const std::vector<Value>& values);
 std::future<std::vector<TensorData>> read_all_async(const std::vector<Value>& values);
 }  // namespace client
 
-// One thread at a time. (Burn's `register` is a word of the language here: add().)
+// One thread at a time. (Burn's `register` is called add(), as register is a C++ keyword.)
 class Transaction {
  public:
   template <int D, Kind K>
@@ -25,12 +25,13 @@ class Transaction {
     values_.push_back(tensor.value());
     return *this;
   }
-  // The numbers in the order of add(); the transaction is empty afterwards. Errors (thrown): the first that went wrong.
+  // The numbers in the order of add(); the transaction is empty afterwards. Errors (thrown): that of the first read
+  // that fails.
   std::vector<TensorData> execute() { return client::read_all(std::exchange(values_, {})); }
   Result<std::vector<TensorData>> try_execute() {
     return detail::attempt([&] { return execute(); });
   }
-  // Asks at once; get() waits.
+  // Sends the requests at once; get() waits.
   std::future<std::vector<TensorData>> execute_async() { return client::read_all_async(std::exchange(values_, {})); }
 
  private:

@@ -15,11 +15,11 @@
 namespace burn::client {
 namespace {
 
-constexpr std::size_t kMinBytes = std::size_t{1} << 20;  // for less it is not worth while to connect two workers
-constexpr std::size_t kMaxPairs = 7;                     // of a device: with seven others
+constexpr std::size_t kMinBytes = std::size_t{1} << 20;  // for less it is not worthwhile to connect two workers
+constexpr std::size_t kMaxPairs = 7;                     // of each device
 constexpr std::chrono::seconds kForming{10};
 
-// Two devices that are a group, or that cannot be one.
+// Two devices that form a group, or that are known to be unable to.
 struct Pair {
   std::weak_ptr<DeviceState> from, to;
   std::uint32_t group = 0;
@@ -33,11 +33,12 @@ struct Pair {
 
 // Guarded by group_operations().
 std::list<Pair>& pairs() {
-  static auto& all = *new std::list<Pair>;  // never destroyed: devices may end after main()
+  static auto& all = *new std::list<Pair>;  // never destroyed: devices may be destroyed after main()
   return all;
 }
 
-// Null: the two cannot be a group. `a` and `b` differ.
+// The pair of `a` and `b`, whose group is formed first if needed; null if they cannot form one. Requires: `a` and `b`
+// differ.
 const Pair* pair_of(const std::shared_ptr<DeviceState>& a, const std::shared_ptr<DeviceState>& b) {
   auto& all = pairs();
   all.remove_if([](const Pair& pair) { return pair.from.expired() || pair.to.expired(); });
@@ -73,7 +74,7 @@ std::optional<Value> move_directly(const Value& value, const Place& to, const Si
   const std::lock_guard lock{group_operations()};
   const auto* pair = pair_of(from, to.device);
   if (!pair) return std::nullopt;
-  // The device that has the tensor gives all of it, and the other one takes all of it.
+  // The device that has the tensor sends all of it, and the other one receives all of it.
   const bool is_first = pair->from.lock() == from;
   const auto size = value.shape()[0];
   const ir::Dims have = is_first ? ir::Dims{size, 0} : ir::Dims{0, size};

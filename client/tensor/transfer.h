@@ -1,4 +1,4 @@
-// Tensors that go from one worker to another without passing through this program.
+// Transfers tensors from one worker to another without passing through this program.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,10 @@
 
 namespace burn::client {
 
-// The same numbers on another device, sent there by the device that has them. Nothing where they are to be read and
-// uploaded instead: the tensor is small, a device is in this process or behind a router, or the two workers do not
-// reach each other. The first time between two devices waits until they are connected; what is moved later does not
-// wait. Requires: untracked, not in a captured step. Errors (thrown): a device that is lost.
+// The same numbers on another device, sent there by the device that has them. std::nullopt if they should be read and
+// uploaded instead: the tensor is small, a device is in this process or behind a router, or the two workers cannot
+// reach each other. The first transfer between two devices waits until they are connected; later ones do not wait.
+// Requires: untracked, not in a captured step. Errors (thrown): a lost device.
 std::optional<Value> move_directly(const Value& value, const Place& to, const Site& site);
 
 }  // namespace burn::client

@@ -38,7 +38,7 @@ std::int64_t dim_size(const Value& value, int dim, const char* op, const Site& s
 
 void check_single(const Value& value, const Site& called) {
   const Site site{called.file,
-                  called.line};  // item() and the others come by the asynchronous form, which the user did not call
+                  called.line};  // without the name: item() and others call the asynchronous form, the user did not
   fail_if_empty(value, "into_scalar", site);
   if (value.type().num_elements() != 1)
     fail("into_scalar: " + ir::to_string(value.type()) + " has more or less than one element", site);
@@ -68,7 +68,7 @@ Value from_data(const TensorData& data, const TensorOptions& options, ir::DType 
 
 std::future<TensorData> to_data_async(const Value& value) {
   proto::Session& session = value.device()->session();
-  const proto::Burst burst{session};  // the run that makes it, and the question
+  const proto::Burst burst{session};  // sends the run that computes the tensor and the read together
   const auto id = value.device()->materialise(*value.storage());
   const auto request = std::make_shared<ReadRequest>(value.device(), value.type());
   auto future = request->future();

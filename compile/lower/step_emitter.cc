@@ -132,7 +132,8 @@ void StepEmitter::fill_zero(const Address& where, std::size_t bytes) {
 // --- checks ---
 
 Address StepEmitter::report_index(std::int64_t size, std::int32_t node) {
-  return add_check(node < 0 ? step_.node : node, [size](std::int64_t index) { return ir::index_outside(index, size); });
+  return add_check(node < 0 ? step_.node : node,
+                   [size](std::int64_t index) { return ir::index_out_of_range(index, size); });
 }
 
 Address StepEmitter::report(std::function<Status(std::int64_t)> explain) {

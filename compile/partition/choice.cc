@@ -127,14 +127,14 @@ std::optional<Choice> NodeForms::along(std::size_t factor, const Bounds& bounds)
       if (!form) return std::nullopt;
       choice.operands[i] = std::move(*form);
     } else if (ir::combines(kind) && (factors_.added >> i & 1) != 0) {
-      choice.operands[i] = Form::partial(ir::combination(kind));
+      choice.operands[i] = Form::partial(ir::combining_fn(kind));
     }
   }
   choice.is_wide = ir::combines(kind) && std::holds_alternative<ir::Reduce>(node_.op) &&
                    ir::compute_dtype(result_types_[0]->dtype) != result_types_[0]->dtype;
   for (std::size_t k = 0; k < result_types_.size() && !choice.is_wide; ++k) {
     if (ir::combines(kind)) {
-      choice.results[k] = Form::partial(ir::combination(kind));
+      choice.results[k] = Form::partial(ir::combining_fn(kind));
       continue;
     }
     if (factors_.result_dim(factor, k) < 0) return std::nullopt;

@@ -67,7 +67,7 @@ class TransposedProducts {
   ir::Ref add(const ir::Node& like, std::span<const ir::Ref> operands) {
     return add(like, operands, program_.results_of(like));
   }
-  ir::Ref add(const ir::Node& like, std::span<const ir::Ref> operands, std::span<const ir::Made> results) {
+  ir::Ref add(const ir::Node& like, std::span<const ir::Ref> operands, std::span<const ir::NodeResult> results) {
     auto& node = result_.nodes.emplace_back(like);
     node.operand_begin = static_cast<std::uint32_t>(result_.operands.size());
     node.operand_count = static_cast<std::uint32_t>(operands.size());
@@ -86,7 +86,7 @@ class TransposedProducts {
       if (permute && permute->axes == kTransposing && !is_done_[static_cast<std::size_t>(program_.node_of(operand))])
         return now(program_.operands_of(maker)[0]);
     }
-    ir::Made made{program_.type_of(operand)};
+    ir::NodeResult made{program_.type_of(operand)};
     std::swap(made.type.shape[0], made.type.shape[1]);
     ir::Node node = product;
     node.op = ir::Permute{kTransposing};

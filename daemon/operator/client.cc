@@ -17,7 +17,7 @@ bool read_number(std::string_view digits, Number& number) {
   return std::from_chars(digits.data(), digits.data() + digits.size(), number).ec == std::errc{};
 }
 
-// Of a server of ours: it says how long the body is, and closes.
+// Parses the answer of our own server, which always sends Content-Length and closes the connection.
 Result<OperatorAnswer> parse(std::string_view text) {
   constexpr std::string_view kVersion = "HTTP/1.1 ", kEnd = "\r\n\r\n", kLength = "Content-Length: ";
   const auto end = text.find(kEnd);

@@ -36,7 +36,7 @@ class HttpConversation::Reader {
     parser_.eager(true);
   }
 
-  // How many of `bytes` were taken; the others are to come again, with more behind them.
+  // Parses `bytes` and returns how many were consumed; the caller must pass the rest again, with more bytes after it.
   std::size_t read(std::string_view bytes) { return parser_.put(boost::asio::buffer(bytes), error_); }
 
   bool is_done() const { return parser_.is_done(); }
@@ -92,7 +92,7 @@ HttpConversation::Reply HttpConversation::answer() {
   HttpResponse response;
   try {
     response = handle(request, is_local_, source_);
-  } catch (const std::exception& error) {  // no memory, most likely
+  } catch (const std::exception& error) {  // most likely out of memory
     response = refusal(500, error.what());
   }
   reader_ = std::make_unique<Reader>();
@@ -110,6 +110,6 @@ HttpConversation::Reply HttpConversation::timed_out() {
   return last_reply(refusal(408, "the request did not come to its end in time"));
 }
 
-HttpConversation::Reply no_place(std::string_view why) { return last_reply(refusal(503, why)); }
+HttpConversation::Reply refused_connection_reply(std::string_view why) { return last_reply(refusal(503, why)); }
 
 }  // namespace burn::daemon

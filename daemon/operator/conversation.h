@@ -1,4 +1,4 @@
-// The requests and answers of one connection to the operator's port. Knows no socket: bytes in, bytes out.
+// The requests and answers of one connection to the operator's port. Independent of sockets: bytes in, bytes out.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace burn::daemon {
 // Used by one thread.
 class HttpConversation {
  public:
-  // Of a request's line and headers together. A request has no body.
+  // Limit for the request line and headers together. A request has no body.
   static constexpr std::size_t kMaxRequestBytes = std::size_t{8} * 1024;
-  // Of one connection, which is closed after the last one: what one peer asks does not go on without end.
+  // Requests per connection, which is closed after the last one, so that no peer can keep a connection busy forever.
   static constexpr std::size_t kMaxRequests = 1000;
 
-  // `is_local`: as handle() has it. `source` must outlive this.
+  // `is_local`: see handle(). `source` must outlive this object.
   HttpConversation(OperatorSource& source, bool is_local);
   ~HttpConversation();
   HttpConversation(const HttpConversation&) = delete;
@@ -27,18 +27,18 @@ class HttpConversation {
 
   struct Reply {
     std::string bytes;
-    bool is_last = false;  // the connection is to be closed after it; what follows is not read
+    bool is_last = false;  // close the connection after it; later bytes are not read
   };
 
-  // Takes bytes that have come. They are kept until reply() has used them: call reply() until it has none before
-  // reading on, so that a peer that sends without end has no more than this kept.
+  // Adds received bytes, which are buffered until reply() consumes them. Call reply() until it returns std::nullopt
+  // before reading more from the socket: this bounds the buffer if a peer sends without end.
   void add(std::string_view bytes) { unread_ += bytes; }
-  // Answers the next request; none while it is not all there. What breaks HTTP or a bound is answered by a refusal,
-  // which is the last reply.
+  // Answers the next request; std::nullopt while it is incomplete. Invalid HTTP and exceeded limits are answered with a
+  // refusal, which is the last reply.
   std::optional<Reply> reply();
-  // Whether a part of a request has come.
+  // True if a part of a request has been received.
   bool has_begun() const { return !unread_.empty() || is_inside_; }
-  // For a request that does not come to its end.
+  // The reply to a request that was not completed in time.
   static Reply timed_out();
 
  private:
@@ -51,12 +51,12 @@ class HttpConversation {
   const bool is_local_;
   std::string unread_;
   std::unique_ptr<Reader> reader_;
-  bool is_inside_ = false;  // the reader has taken bytes of a request
+  bool is_inside_ = false;  // the reader has consumed bytes of a request
   bool is_over_ = false;
   std::size_t requests_ = 0;
 };
 
-// The reply to a connection for which there is no place, with the reason.
-HttpConversation::Reply no_place(std::string_view why);
+// The reply to a connection that is refused because there are too many, with the reason.
+HttpConversation::Reply refused_connection_reply(std::string_view why);
 
 }  // namespace burn::daemon

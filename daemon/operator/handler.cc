@@ -49,7 +49,7 @@ HttpResponse close_session(OperatorSource& source, std::string_view name) {
   return status.ok() ? text("ok") : refusal(404, status.message());
 }
 
-// "s-0123456789abcdef" of "/sessions/s-0123456789abcdef/close"; empty: it is no such path.
+// Returns "s-0123456789abcdef" for "/sessions/s-0123456789abcdef/close"; empty for any other path.
 std::string_view session_of(std::string_view path) {
   if (!path.starts_with(kSessions) || !path.ends_with(kClose)) return {};
   if (path.size() <= kSessions.size() + kClose.size()) return {};
@@ -62,7 +62,8 @@ struct Route {
   std::string_view path, method;
   bool is_local_only;
   HttpResponse (*answer)(OperatorSource& source);
-  HttpResponse (*answer_about)(OperatorSource& source, std::string_view what) = nullptr;  // the query, or the session
+  HttpResponse (*answer_about)(OperatorSource& source,
+                               std::string_view what) = nullptr;  // `what`: the query or the session
 };
 
 constexpr std::array kRoutes{
@@ -83,7 +84,7 @@ std::string paths() {
   return all;
 }
 
-// A numeric address or localhost, with or without a port; none at all, as a program may leave it out.
+// True for a numeric address or localhost, with or without a port, and for no host, which a program may leave out.
 bool is_host_of_this_machine(std::string_view host) {
   if (host.starts_with('[')) return true;  // IPv6: names have no brackets
   const auto name = host.substr(0, host.rfind(':'));
@@ -130,7 +131,7 @@ HttpResponse handle(const HttpRequest& request, bool is_local, OperatorSource& s
   const auto path = target.substr(0, target.find('?'));
   const auto session = session_of(path);
   const auto* route = session.empty() ? std::ranges::find(kRoutes, path, &Route::path) : &kRoutes.back();
-  const bool is_pattern = session.empty() && route == &kRoutes.back();  // the words "NAME" themselves
+  const bool is_pattern = session.empty() && route == &kRoutes.back();  // the path contains the literal word "NAME"
   if (route == kRoutes.end() || is_pattern)
     return refusal(404, fmt::format("there is no such path here; there are {}", paths()));
   const bool is_head_of_get = request.method == "HEAD" && route->method == "GET";

@@ -1,4 +1,4 @@
-// What durations a part of a daemon has counted, as a sample of a histogram in seconds.
+// Converts a histogram of durations that a part of a daemon keeps into a metrics sample in seconds.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // The metrics of a daemon: the table daemon/operator/metrics.def, and the samples of one scrape. Nothing is counted
-// here: a scrape reads what the parts of the daemon count for themselves, so that work costs nothing more.
+// here: a scrape reads counters that the parts of the daemon keep anyway, so that metrics cost nothing between scrapes.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@ struct MetricInfo {
   enum class Type : std::uint8_t { counter, gauge, histogram };
   struct Label {
     std::string_view name;
-    std::vector<std::string_view> values;  // all that it has; empty: they come from the configuration
+    std::vector<std::string_view> values;  // all values that it can have; empty: they come from the configuration
   };
 
   Metric metric;
   std::string_view name;  // "burn_sessions"
   Type type;
-  std::string_view labels;  // as metrics.def writes them
+  std::string_view labels;  // in the form of metrics.def
   std::string_view help;
 
   std::vector<Label> label_list() const;
@@ -38,7 +38,7 @@ struct MetricInfo {
 std::span<const MetricInfo> metrics();  // in the order of Metric
 const MetricInfo& info(Metric metric);
 
-// What a histogram has counted: `counts` of values up to each of `bounds`, and of those above; not cumulative.
+// The state of a histogram: counts[i] values up to bounds[i], and last those above all bounds; not cumulative.
 struct HistogramSample {
   std::vector<double> bounds;
   std::vector<std::uint64_t> counts;  // one more than bounds
@@ -48,19 +48,19 @@ struct HistogramSample {
 // The samples of one scrape.
 class Samples {
  public:
-  // Of one scrape, whatever the configuration: the largest configurations of a worker have fewer.
+  // Upper limit on the series of one scrape; the largest configurations of a worker have fewer.
   static constexpr std::size_t kMaxSeries = 4000;
 
-  // Requires: a value for each label of the metric, in the table's order, from the label's list where it has one; the
-  // same values at most once for a metric. A value that is not UTF-8 has its other bytes written out; a sample beyond
-  // kMaxSeries is left out.
+  // Requires: a value for each label of the metric, in the table's order, and from the label's list if it has one; no
+  // two samples of a metric have the same values. Invalid UTF-8 in a value is escaped; a sample beyond kMaxSeries is
+  // dropped.
   void add(Metric metric, double value, std::initializer_list<std::string_view> labels = {});
 
-  // The same of a histogram, which has a series for each bound and three more.
+  // The same for a histogram, which has a series for each bound and three more.
   void add(Metric metric, HistogramSample value, std::initializer_list<std::string_view> labels = {});
 
   std::size_t size() const { return size_; }
-  // The text format 0.0.4 of Prometheus: families in the table's order, those without a sample left out.
+  // Prometheus text format 0.0.4: families in the table's order, without those that have no sample.
   std::string to_text() const;
 
  private:
@@ -83,7 +83,7 @@ class Samples {
 
 inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-// docs/operate/metrics.md.
+// The text of docs/operate/metrics.md.
 std::string metrics_markdown();
 
 }  // namespace burn::daemon

@@ -30,12 +30,12 @@ using ErrorCode = boost::system::error_code;
 using asio::posix::stream_descriptor;
 
 constexpr std::string_view kUnix = "unix:";
-// What a peer may go on sending after the last reply, so that the reply reaches it: a socket that is closed with unread
-// bytes tells the peer of a failure, and what was on its way to it is lost.
+// Limits on reading from a peer after the last reply. Closing a socket with unread bytes resets the connection, and the
+// peer may lose the reply.
 constexpr auto kMaxLinger = std::chrono::seconds{1};
 constexpr std::size_t kMaxLingerBytes = std::size_t{2} << 20;
 
-// A connection; lives as long as it waits for something.
+// A connection; owned by its pending asynchronous operations.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   using Reply = HttpConversation::Reply;
@@ -49,10 +49,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     go_on();
   }
 
-  // Says why there is no place, and no more.
+  // Replies with the reason why the connection is refused, and closes it.
   void refuse(std::string_view why) {
     start_timer();
-    send(no_place(why));
+    send(refused_connection_reply(why));
   }
 
  private:
@@ -64,9 +64,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   }
 
   void on_timeout() {
-    if (timer_.expiry() > std::chrono::steady_clock::now()) return;  // it was started again meanwhile
+    if (timer_.expiry() > std::chrono::steady_clock::now()) return;  // the timer was restarted meanwhile
     if (is_sending_ || is_lingering_ || !conversation_.has_begun()) return close();
-    send(HttpConversation::timed_out());  // as much as the socket takes: linger() has the next timeout
+    send(HttpConversation::timed_out());  // if the socket is full, the next timeout closes it
     start_timer();
   }
 
@@ -79,7 +79,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     socket_.async_read_some(asio::buffer(buffer_), [self = shared_from_this()](ErrorCode error, std::size_t count) {
       if (error == asio::error::operation_aborted) return;
       if (error) return self->close();
-      if (self->is_sending_ || self->is_lingering_) return;  // the time was over
+      if (self->is_sending_ || self->is_lingering_) return;  // the request has timed out
       self->conversation_.add({self->buffer_.data(), count});
       self->go_on();
     });
@@ -125,21 +125,21 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   asio::steady_timer timer_;
   HttpConversation conversation_;
   std::array<char, 4096> buffer_{};
-  Reply reply_;  // that is being sent
+  Reply reply_;  // the reply being sent
   bool is_sending_ = false, is_lingering_ = false;
   std::size_t lingered_ = 0;
 };
 
-// A quarter is for peers on this machine alone; unix sockets have a few more.
+// A quarter is reserved for peers on this machine; unix sockets may have a few beyond the total.
 std::shared_ptr<net::PermitPool> connection_permits() {
   constexpr net::PermitLimits kLimits{.all = OperatorPort::kMaxConnections,
                                       .per_peer = OperatorPort::kMaxOfOnePeer,
-                                      .kept_local = OperatorPort::kMaxConnections / 4,
-                                      .beyond_unix = 8};
+                                      .reserved_local = OperatorPort::kMaxConnections / 4,
+                                      .extra_unix = 8};
   return std::make_shared<net::PermitPool>("connections to the operator's port", kLimits);
 }
 
-// Of connections that are told why they are refused; others are closed without a word.
+// Permits for connections that are told why they are refused; further ones are closed without a reply.
 std::shared_ptr<net::PermitPool> refusal_permits() {
   constexpr net::PermitLimits kLimits{.all = OperatorPort::kMaxConnections, .per_peer = OperatorPort::kMaxConnections};
   return std::make_shared<net::PermitPool>("refused connections", kLimits);
@@ -186,7 +186,7 @@ class OperatorPort::Impl {
     thread_ = start_thread("burn-operator", [this] { run(); });
   }
 
-  // What a callback throws ends its connection; the loop goes on for the others.
+  // An exception thrown by a callback ends its connection; the loop continues for the others.
   void run() {
     while (!loop_.stopped()) {
       try {

@@ -1,5 +1,5 @@
-// The operator's port: HTTP/1.1 on an address of its own, on a thread of its own, so that it answers while clients keep
-// the others busy.
+// The operator's port: HTTP/1.1 on its own address and its own thread, so that it answers even while clients keep the
+// other threads busy.
 #pragma once
 
 #include <chrono>
@@ -16,19 +16,19 @@ namespace burn::daemon {
 class OperatorPort {
  public:
   static constexpr std::size_t kMaxConnections = 64, kMaxOfOnePeer = 32;
-  // For a request to come, and for its answer to be taken; also between two requests on a connection.
+  // Time limit for receiving a request and for sending its answer; also the idle time allowed between two requests.
   static constexpr std::chrono::seconds kRequestTimeout{5};
 
-  // `address`: "HOST:PORT" (port 0: any free one) or "unix:PATH", where the file's group may connect, too. `source`
-  // must outlive the port. Throws Error: UNAVAILABLE for an address in use; INVALID_ARGUMENT for one that makes no
-  // sense. Throws std::system_error for no thread.
+  // `address`: "HOST:PORT" (port 0: any free one) or "unix:PATH", to which the file's group may connect, too. `source`
+  // must outlive the port. Throws Error: UNAVAILABLE for an address in use; INVALID_ARGUMENT for an invalid one. Throws
+  // std::system_error if the thread cannot be started.
   OperatorPort(const std::string& address, OperatorSource& source);
-  // Closes all connections, and waits for an answer that is being made.
+  // Closes all connections, after waiting for an answer that is being computed.
   ~OperatorPort();
   OperatorPort(const OperatorPort&) = delete;
   OperatorPort& operator=(const OperatorPort&) = delete;
 
-  // "http://127.0.0.1:3002", with the port that was really bound; "unix:PATH".
+  // "http://127.0.0.1:3002", with the actual port; "unix:PATH".
   const std::string& url() const;
 
  private:

@@ -15,7 +15,8 @@
 namespace burn::daemon {
 namespace {
 
-// Of /proc/self/stat, the fields from the third one on (proc(5)): the second is a name that may have spaces.
+// Fields of /proc/self/stat (proc(5)), parsed from the third one on, because the second is a name that may contain
+// spaces.
 struct ProcessStat {
   double cpu_ticks = 0, threads = 0, start_ticks = 0, virtual_bytes = 0, resident_pages = 0;
 };

@@ -1,11 +1,11 @@
-// What the system says of this process, as samples: the names that Prometheus's own clients have.
+// Metrics of this process from the operating system, under the names that Prometheus's own clients use.
 #pragma once
 
 #include "daemon/operator/metrics.h"
 
 namespace burn::daemon {
 
-// Leaves out what /proc does not tell.
+// Leaves out samples that /proc does not provide.
 void collect_process(Samples& samples);
 
 }  // namespace burn::daemon

@@ -57,7 +57,7 @@ Unit unit_of(std::string_view column) {
   return column.ends_with("_seconds") ? Unit::seconds : Unit::none;
 }
 
-// "memory_in_use_bytes": "memory in use", as its values say the unit; "plan_bytes" stays "plan bytes".
+// "memory in use" for "memory_in_use_bytes", because the values show the unit; "plan bytes" for "plan_bytes".
 std::string html_name(std::string_view column) {
   const auto unit = column.rfind('_');
   if (unit_of(column) != Unit::none && column.find('_') != unit) column = column.substr(0, unit);
@@ -90,7 +90,7 @@ std::string html_value(const Report::Value& value, Unit unit) {
                     value);
 }
 
-// A line for each row.
+// Renders one line per row.
 std::string html_rows(const Report::Table& table) {
   std::string html{"<tr>"};
   for (const auto& column : table.columns) html += fmt::format("<th>{}</th>", html_name(column));
@@ -103,7 +103,7 @@ std::string html_rows(const Report::Table& table) {
   return html;
 }
 
-// A line for each column.
+// Renders one line per column (transposed).
 std::string html_columns(const Report::Table& table) {
   std::string html;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -114,7 +114,7 @@ std::string html_columns(const Report::Table& table) {
   return html;
 }
 
-// Of many columns and few rows the columns become lines, so that a page is no wider than a screen.
+// Tables with many columns and few rows are transposed, so that the page is no wider than a screen.
 std::string html_table(const Report::Table& table) {
   constexpr std::size_t kWide = 7;
   const bool is_turned = table.columns.size() > kWide && table.rows.size() <= kWide;

@@ -1,4 +1,4 @@
-// What the operator's port asks of the process that it belongs to.
+// The interface through which the operator's port queries and controls its process.
 #pragma once
 
 #include <string>
@@ -10,28 +10,28 @@
 
 namespace burn::daemon {
 
-// Thread-safe. The first three answer at once: they wait for no device and no session.
+// Thread-safe. The first three functions return at once: they wait for no device and no session.
 class OperatorSource {
  public:
   virtual ~OperatorSource() = default;
 
-  // Ok, or why not, as one sentence.
+  // Ok, or the reason why not, in one sentence.
   virtual Status startup() const = 0;  // devices are open and sockets are bound
-  virtual Status ready() const = 0;    // a client's hello would be considered now
-  virtual Status healthy() const = 0;  // the process can serve again without being started again
+  virtual Status ready() const = 0;    // new clients are accepted now
+  virtual Status healthy() const = 0;  // the process does not need a restart
 
   virtual void collect(Samples& samples) const = 0;
   virtual Report report() const = 0;
   // "burn-server 0.1.0"
   virtual std::string title() const = 0;
 
-  // Has the process end as by SIGTERM, once: when it is ending already, nothing happens. Returns at once.
+  // Shuts the process down as SIGTERM does; has no effect if it is shutting down already. Returns at once.
   virtual void drain() = 0;
   // "debug", ... Errors: INVALID_ARGUMENT for another word.
   virtual Status set_log_level(std::string_view level) {
     return invalid_argument("there is no log level " + std::string{level});
   }
-  // Ends a session, as its client is told. Errors: NOT_FOUND where no session of this name has a connection.
+  // Ends a session and tells its client. Errors: NOT_FOUND if no session with this name has a connection.
   virtual Status close_session(std::string_view name) { return not_found("there is no session " + std::string{name}); }
 };
 

@@ -13,7 +13,7 @@
 namespace burn::daemon {
 namespace {
 
-// Adds the thread of a line "7 (name of it) S ...": the fields of proc(5), of which 14 and 15 are its time in ticks.
+// Adds the thread described by a line "7 (its name) S ...". Of the fields of proc(5), 14 and 15 are its time in ticks.
 void add_thread(std::vector<ThreadsOfName>& all, const std::string& line, double ticks_per_second) {
   const auto begin = line.find('('), end = line.rfind(')');
   if (begin == std::string::npos || end == std::string::npos || end < begin) return;

@@ -1,4 +1,4 @@
-// The threads of this process by their names: how many there are of each, and the processor time that they have taken.
+// The threads of this process grouped by name: their number, and the processor time that they have used.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 namespace burn::daemon {
 
 struct ThreadsOfName {
-  std::string name;  // at most 15 bytes, as Linux keeps it; threads that were given none have the program's
+  std::string name;  // at most 15 bytes, the limit of Linux; unnamed threads have the program's name
   std::size_t count = 0;
-  double cpu_seconds = 0;  // user and system; without threads that have ended
+  double cpu_seconds = 0;  // user and system time; threads that have ended are not included
 };
 
-// Those that have taken the most time first. `folder` has an entry for each thread, as /proc/self/task; empty where it
-// cannot be read. Threads that end meanwhile are left out.
+// Sorted by processor time, largest first. `folder` has an entry for each thread, like /proc/self/task; the result is
+// empty if it cannot be read. Threads that end meanwhile are left out.
 std::vector<ThreadsOfName> threads_by_name(const std::string& folder = "/proc/self/task");
 
 }  // namespace burn::daemon

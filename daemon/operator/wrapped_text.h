@@ -1,4 +1,4 @@
-// Paragraphs of documents that are printed from tables.
+// Formats paragraphs of the documents that are generated from tables.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace burn::daemon {
 
-// The words of `text` in lines of at most 136 characters, each with its end.
+// Wraps the words of `text` into lines of at most 136 characters, each with a line break at its end.
 std::string wrapped(std::string_view text);
 
 }  // namespace burn::daemon

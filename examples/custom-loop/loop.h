@@ -1,4 +1,4 @@
-// The guide's network trained without the learner: what a step is made of, one line each.
+// Trains the guide's network without the learner: each part of a training step is one line.
 #pragma once
 
 #include <iostream>
@@ -19,7 +19,7 @@ struct Options {
   std::size_t train_images = 8000, test_images = 2000, batch_size = 64, workers = 2;
 };
 
-// The share of images that the model gets right, of a loader's.
+// The fraction of a loader's images that the model classifies correctly.
 inline double accuracy(const Net& net, const data::DataLoader<guide::MnistBatch>& loader) {
   const Net inference = net.valid();  // no tape, no dropout
   std::vector<Tensor<1>> right;
@@ -30,7 +30,7 @@ inline double accuracy(const Net& net, const data::DataLoader<guide::MnistBatch>
   return Tensor<1>::cat(right, 0).sum().into_scalar<double>() / static_cast<double>(loader.num_items());
 }
 
-// The accuracy on the test images, after the last epoch.
+// Trains the network and returns its accuracy on the test images after the last epoch.
 inline double train(const Options& options) {
   const Device device{options.device};
   device.seed(1);
@@ -44,7 +44,7 @@ inline double train(const Options& options) {
   auto average = optim::Ema{.decay = 0.99}.init(net);
   lr::Cosine schedule{.initial = 2e-3, .steps = options.epochs * static_cast<std::int64_t>(loader.size())};
 
-  PendingReads reads;  // losses on their way: the loop does not wait for the device
+  PendingReads reads;  // losses that are read asynchronously: the loop does not wait for the device
   std::int64_t step = 0;
   for (std::int64_t epoch = 1; epoch <= options.epochs; ++epoch) {
     for (const auto& batch : loader) {

@@ -1,4 +1,4 @@
-// A renderer of one's own: each epoch is one line, with a dot for each tenth of a pass.
+// A custom renderer: each epoch is one line, with a dot for each tenth of a pass.
 //
 //   epoch 1/3  train ..........  valid ..........  valid loss 0.1613 acc 95.4 %  (train loss 0.4216 acc 86.7 %)
 #pragma once
@@ -19,12 +19,12 @@ namespace custom_renderer {
 
 using namespace burn;
 
-// Called by the thread of the training's events, never by the thread that trains. `out` outlives it.
+// Called by the training's event thread, never by the thread that trains. `out` must outlive it.
 class DotsRenderer final : public train::Renderer {
  public:
   explicit DotsRenderer(std::ostream& out) : out_(out) {}
 
-  // Comes up to 50 times a second, and not for every batch.
+  // Called up to 50 times a second, not for every batch.
   void progress(const train::Progress& progress) override {
     begin(progress.epoch, progress.epochs, progress.split);
     if (progress.total_items > 0) dots_until(kDots * progress.items / progress.total_items);
@@ -55,7 +55,7 @@ class DotsRenderer final : public train::Renderer {
     for (const auto& [label, value] : values) text += " " + label + " " + value;
     return text;
   }
-  // The line of the epoch, and in it the pass over the split, if they have not begun.
+  // Starts the line of the epoch, and within it the pass over the split, unless they have been started.
   void begin(std::int64_t epoch, std::int64_t epochs, Split split) {
     if (!is_in_line_) {
       out_ << "epoch " << epoch << '/' << epochs;
@@ -75,9 +75,9 @@ class DotsRenderer final : public train::Renderer {
   }
 
   std::ostream& out_;
-  bool is_in_line_ = false;     // of an epoch, which is not ended
-  std::optional<Split> split_;  // whose pass has begun in this line
-  std::int64_t dots_ = 0;       // of it
+  bool is_in_line_ = false;     // the current line, of an epoch, is not complete
+  std::optional<Split> split_;  // the split whose pass was started in this line
+  std::int64_t dots_ = 0;       // dots printed for this pass
 };
 
 struct Options {
@@ -87,7 +87,7 @@ struct Options {
   std::size_t train_images = 8000, test_images = 2000;
 };
 
-// Trains the guide's network, shown by the renderer. Gives the accuracy of the last epoch, in percent.
+// Trains the guide's network with this renderer. Returns the accuracy of the last epoch, in percent.
 inline double train(const Options& options, std::ostream& out) {
   const Device device{options.device};
   device.seed(1);

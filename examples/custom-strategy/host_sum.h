@@ -1,9 +1,9 @@
-// A learning strategy of one's own: replicas on any devices, whose gradients are summed by the program that trains.
+// A custom learning strategy: replicas on any devices, whose gradients are summed by the training program.
 //
-// Every device computes the gradients of its part of a batch. They are brought to the first device by way of the host,
-// added there in the order of the devices, and the first takes the step; then the others are given its parameters. That
-// works wherever a device can be opened, without links between them, and costs two transfers of all parameters per
-// step: train::ddp() and train::multi_device() are what to use where the devices can reach each other.
+// Every device computes the gradients of its part of a batch. They are copied through the host to the first device and
+// added there in the order of the devices; the first device takes the optimizer step, and its parameters are then
+// copied to the others. This works wherever a device can be opened, without links between devices, and costs two
+// transfers of all parameters per step. Use train::ddp() or train::multi_device() if the devices can reach each other.
 #pragma once
 
 #include <map>
@@ -51,7 +51,7 @@ class HostSumLearning final : public train::Learning {
   void load_record(const Record& record) override { optimizer_.load_record(replicas_[0], record); }
 
  private:
-  // The parameters of a replica that are trained, in the same order for each.
+  // The trainable parameters of a replica, in the same order for every replica.
   std::vector<Slot*> slots_of(std::size_t replica) const {
     std::vector<Slot*> slots;
     nn::for_each_place(replicas_[replica], [&](Slot& slot, bool is_first) {

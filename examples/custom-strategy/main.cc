@@ -52,7 +52,7 @@ struct Net {
 
 struct Options {
   std::vector<std::string> devices = {"cpu", "cpu"};
-  std::string dashboard;  // where a page shows the training: "127.0.0.1:6006"; empty: nowhere
+  std::string dashboard;  // address of a page that shows the training: "127.0.0.1:6006"; empty: none
 };
 
 void run(const Options& options) {

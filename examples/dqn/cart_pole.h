@@ -8,25 +8,26 @@
 
 namespace dqn {
 
-using State = std::array<float, 4>;  // place of the cart in m, its speed, angle of the pole in radians, its speed
+// Position of the cart in m, its velocity, angle of the pole in radians, its angular velocity.
+using State = std::array<float, 4>;
 
 class CartPole {
  public:
   static constexpr int kActions = 2;     // left, right
-  static constexpr int kMaxSteps = 500;  // an episode that gets so far ends
+  static constexpr int kMaxSteps = 500;  // an episode ends after this many steps
   static constexpr double kSecondsPerStep = 0.02;
 
   explicit CartPole(std::uint64_t seed) : rng_(seed) { reset(); }
 
   State state() const;
-  // Begins an episode near the upright position.
+  // Starts an episode near the upright position.
   void reset();
 
   struct Step {
     State state;
     float reward;       // 1 for each step that the pole stays up
-    bool is_fallen;     // the pole leans more than 12 degrees, or the cart left its 2.4 m
-    bool is_cut_short;  // kMaxSteps are done
+    bool is_fallen;     // the pole leans more than 12 degrees, or the cart is more than 2.4 m from the center
+    bool is_cut_short;  // kMaxSteps were taken
     bool is_over() const { return is_fallen || is_cut_short; }
   };
   // Pushes for one time step. `action`: 0 left, 1 right. Requires: the episode is not over.

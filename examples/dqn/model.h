@@ -1,4 +1,5 @@
-// The value of each action: the rewards that follow it, if the best ones are taken from then on.
+// The Q-network: the value of each action, that is, the rewards that follow it if the best actions are taken from then
+// on.
 #pragma once
 
 #include <burn/burn.h>

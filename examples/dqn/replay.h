@@ -1,4 +1,4 @@
-// What happened lately, to learn from in random order.
+// The replay buffer: recent transitions, from which training draws at random.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Transition {
   int action;
   float reward;
   State next;
-  bool is_final;  // no reward follows
+  bool is_final;  // the episode ended: no reward follows
 };
 
 // The last `capacity` transitions.

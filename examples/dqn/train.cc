@@ -25,7 +25,7 @@ std::vector<std::int64_t> best_actions(const QNet& net, const std::vector<State>
   return net.forward(upload(states, device)).argmax(1).to_data().to_vec<std::int64_t>();
 }
 
-// Transitions as tensors.
+// A batch of transitions, as tensors.
 struct Batch {
   Tensor<2> states, next;     // [batch, 4]
   Tensor<2, Int> actions;     // [batch, 1]
@@ -59,9 +59,9 @@ double exploration(const Options& options, std::int64_t step) {
   return std::lerp(options.explore_first, options.explore_last, std::clamp(share, 0.0, 1.0));
 }
 
-// One step of the optimizer, recorded once (client/capture/capture.h); the target network goes a part of the way toward
-// the new numbers. A transition's value is to be its reward and what the target network says of the action that the
-// trained one would take next.
+// One optimizer step, recorded once (client/capture/capture.h); then the target network moves by `tau` toward the new
+// parameters. The target for a transition is its reward plus the discounted value that the target network assigns to
+// the action that the trained network would take next.
 auto captured_step(const Device& device, const Options& options) {
   return burn::capture(device, [gamma = options.gamma, tau = options.tau](QNet& net, QNet& target,
                                                                           optim::Optimizer<QNet>& optim, Scalar lr,
@@ -72,7 +72,7 @@ auto captured_step(const Device& device, const Options& options) {
     const auto values = net.forward(batch.states).gather(1, batch.actions);
     const auto loss = nn::HuberLossConfig{.delta = 1}.init()(values, wanted, nn::Reduction::mean);
     auto gradients = optim::GradientsParams::from_grads(loss.backward(), net);
-    (void)gradients.clip_norm(10);  // the norm that they had is not shown
+    (void)gradients.clip_norm(10);  // the norm is not reported
     net = optim.step(lr, std::move(net), std::move(gradients));
     nn::for_each_pair(net, target,
                       [tau](const std::string&, const auto& now, auto& slow) { slow = slow * (1 - tau) + now * tau; });
@@ -88,7 +88,7 @@ void check(const Options& options) {
   if (options.warmup < options.batch) refuse("the warm-up must give a batch to learn from");
 }
 
-// What is said of a training, about ten times.
+// Reports the progress of a training, about ten times.
 class Report {
  public:
   Report(const Options& options, std::ostream& out) : options_(options), out_(out) {}
@@ -110,7 +110,7 @@ class Report {
     for (metric::Metric* metric : std::initializer_list<metric::Metric*>{&reward_, &length_, &explored_})
       metric->reset();
   }
-  // Of the last 100 episodes; 0 without one.
+  // The mean reward of the last 100 episodes; 0 before the first has ended.
   double reward() const {
     return std::accumulate(lately_.begin(), lately_.end(), 0.0) /
            static_cast<double>(std::max<std::size_t>(lately_.size(), 1));
@@ -121,7 +121,7 @@ class Report {
   std::ostream& out_;
   std::deque<double> lately_;
   std::int64_t said_ = 0;
-  metric::CumulativeReward reward_;  // since the last line, as the others
+  metric::CumulativeReward reward_;  // since the last line, like the others
   metric::EpisodeLength length_;
   metric::ExplorationRate explored_;
 };

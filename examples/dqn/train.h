@@ -12,16 +12,16 @@ namespace dqn {
 
 struct Options {
   std::string device = "cpu";
-  std::int64_t steps = 40'000;  // of the cart, over all environments
+  std::int64_t steps = 40'000;  // steps of the cart, in total over all environments
   std::int64_t environments = 8;
-  std::int64_t batch = 128;      // transitions that each step of the optimizer learns from
-  std::int64_t replay = 20'000;  // transitions that are kept
-  std::int64_t warmup = 1000;    // steps at random before learning begins
-  double lr = 1e-3;              // at first; falls in a straight line to a hundredth of it
-  double gamma = 0.99;           // what a reward is worth one step later
-  double tau = 0.02;             // how far the target network goes toward the trained one in a step
+  std::int64_t batch = 128;      // transitions per optimizer step
+  std::int64_t replay = 20'000;  // capacity of the replay buffer, in transitions
+  std::int64_t warmup = 1000;    // random steps before learning starts
+  double lr = 1e-3;              // initial value; falls linearly to a hundredth of it
+  double gamma = 0.99;           // discount factor per step
+  double tau = 0.02;             // fraction by which the target network moves toward the trained one per step
   double explore_first = 1, explore_last = 0.05;
-  std::int64_t explore_steps = 10'000;  // in which the share of random actions falls
+  std::int64_t explore_steps = 10'000;  // steps over which the fraction of random actions falls
   std::uint64_t seed = 1;
 };
 
@@ -30,10 +30,10 @@ struct Trained {
   double reward = 0;  // the mean of the last 100 episodes of the training
 };
 
-// Says ten times how far it is. Errors: options that cannot be.
+// Trains a network and reports progress about ten times. Errors (thrown): invalid options.
 Trained train(const Options& options, std::ostream& out);
 
-// The mean reward of episodes in which the network's best actions are taken, of at most CartPole::kMaxSteps.
+// The mean reward of episodes in which the network's best actions are taken, each of at most CartPole::kMaxSteps steps.
 double play(const QNet& net, const Device& device, std::int64_t episodes, std::uint64_t seed);
 
 }  // namespace dqn

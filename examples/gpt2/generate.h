@@ -1,5 +1,5 @@
-// Text out of a model, token by token. Tokens stay on the device: each is the input of the next step as it is, and the
-// host may look at it whenever it has come.
+// Generates text from a model, token by token. Tokens stay on the device: each is passed to the next step directly, and
+// the host can read it at any later time.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace gpt2 {
 
-// The next token, [1, 1], by the logits [1, vocabulary]: the most likely one at temperature 0, else drawn by their
-// probabilities, each to the power of 1 / temperature.
+// Picks the next token, [1, 1], from the logits [1, vocabulary]: the most likely one at temperature 0; otherwise drawn
+// with probabilities proportional to the tokens' probabilities to the power of 1 / temperature.
 inline Tensor<2, Int> pick(const Tensor<2>& logits, double temperature) {
   if (temperature == 0) return logits.argmax(1);
   // The largest of logits with Gumbel noise is a draw from their softmax (Gumbel 1954).
@@ -20,11 +20,11 @@ inline Tensor<2, Int> pick(const Tensor<2>& logits, double temperature) {
   return (logits.to_float() / temperature + noise).argmax(1);
 }
 
-// Continues a text. A model without a tape (valid()); one thread at a time.
+// Continues a text. Requires: a model without a tape (valid()). Used by one thread at a time.
 class Generator {
  public:
-  // `prompt`: [1, length], at least one token and at most the context. Without a cache every step looks at all of the
-  // text anew: slower, for comparison.
+  // `prompt`: [1, length], at least one token and at most the context. Without a cache every step computes the whole
+  // text again: slower, for comparison.
   Generator(Gpt2 net, Tensor<2, Int> prompt, double temperature = 0, bool has_cache = true)
       : net_(std::move(net)),
         text_{prompt},
@@ -33,8 +33,8 @@ class Generator {
         temperature_(temperature),
         has_cache_(has_cache) {}
 
-  // The next token, [1, 1]: recorded and sent, not waited for. A text as long as the context is forgotten but for its
-  // later half.
+  // Returns the next token, [1, 1], which is recorded and sent but not waited for. When the text exceeds the context,
+  // only its last context / 2 tokens are kept.
   Tensor<2, Int> next() {
     if (length_ > net_.context()) {
       const auto kept = std::max<std::int64_t>(net_.context() / 2, 1);
@@ -54,9 +54,9 @@ class Generator {
 
  private:
   const Gpt2 net_;
-  std::vector<Tensor<2, Int>> text_;  // all of it in pieces, as far as it is remembered
-  std::int64_t length_;               // of all pieces
-  Tensor<2, Int> fresh_;              // what the cache has not seen
+  std::vector<Tensor<2, Int>> text_;  // the text that is kept, in pieces
+  std::int64_t length_;               // total length of the pieces
+  Tensor<2, Int> fresh_;              // tokens that are not in the cache yet
   Cache cache_;
   const double temperature_;
   const bool has_cache_;

@@ -1,4 +1,4 @@
-// Trains a GPT-2 on the bytes of a text, and lets it write.
+// Trains a GPT-2 on the bytes of a text, and generates text with it.
 //
 //   gpt2 --data tinyshakespeare/input.txt --device ws://localhost:3000 --dtype bf16 --steps 2000
 #include <iostream>

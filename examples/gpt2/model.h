@@ -1,5 +1,5 @@
-// GPT-2 (Radford et al. 2019): token and position embeddings, blocks that normalise first, one product for queries,
-// keys and values, GELU by tanh, and a head that is the embedding's table once more.
+// GPT-2 (Radford et al. 2019): token and position embeddings, pre-norm blocks, one matmul for queries, keys and values,
+// tanh-approximated GELU, and an output head that shares the embedding's table.
 #pragma once
 
 #include <cmath>
@@ -13,11 +13,11 @@ namespace gpt2 {
 
 using namespace burn::prelude;
 
-// What a block keeps of the tokens that went through it: [batch, heads, length, model / heads].
+// The keys and values of a block for the tokens so far: [batch, heads, length, model / heads].
 struct KeyValue {
   Tensor<4> key, value;
 };
-// Of all blocks; without any before the first token.
+// The keys and values of all blocks; empty before the first token.
 using Cache = std::vector<KeyValue>;
 
 struct Block {
@@ -26,7 +26,8 @@ struct Block {
   std::int64_t heads = 1;
   BURN_MODULE(Block, norm_1, norm_2, qkv, project, expand, contract)
 
-  // `past`: to be prepended and replaced; null where there is none. Shapes: [batch, length, model] -> the same.
+  // `past`: keys and values to prepend; replaced with the extended ones; null: none. Shapes: [batch, length, model] ->
+  // the same.
   Tensor<3> attend(const Tensor<3>& x, std::optional<KeyValue>* past) const {
     const auto [batch, length, model] = x.dims();
     const auto parts = qkv(x).reshape<5>({batch, length, 3, heads, model / heads});
@@ -58,14 +59,15 @@ struct Gpt2 {
 
   std::int64_t context() const { return positions.weight.val().dim(0); }
 
-  // [batch, length] -> [batch, length, model], of tokens that come after those in the cache, which gets theirs.
+  // [batch, length] -> [batch, length, model]. The tokens follow those in the cache, to which their keys and values are
+  // added.
   Tensor<3> hidden(const Tensor<2, Int>& text, Cache* cache = nullptr) const {
     const auto length = text.dim(1);
     const std::int64_t before = cache != nullptr && !cache->empty() ? cache->front().key.dim(2) : 0;
     Tensor<3> x = tokens(text);
     if (cache == nullptr) {
       x = x + positions.weight.val().narrow(0, 0, length).unsqueeze_dim<3>(0);
-    } else {  // the count is an argument of the program, not a part of it
+    } else {  // `before` is an argument of the program, not a constant in it
       x = x + positions((Tensor<1, Int>::arange(0, length, text.device()) + before).reshape<2>({1, length}));
     }
     Cache next;
@@ -77,7 +79,7 @@ struct Gpt2 {
       std::optional<KeyValue> past;
       if (before > 0) past = std::move((*cache)[i]);
       x = blocks[i].forward(x, &past);
-      if (past) next.push_back(*std::move(past));  // as it always is by now
+      if (past) next.push_back(*std::move(past));  // attend() has set it
     }
     if (cache != nullptr) *cache = std::move(next);
     return norm(x);
@@ -89,7 +91,8 @@ struct Gpt2 {
     return burn::module::linear(hidden, tokens.weight.val(), std::nullopt, burn::LinearLayout::col);
   }
 
-  // The mean cross-entropy of `targets`, each the token after the one at its place in `text`: both [batch, length].
+  // The mean cross-entropy of `targets`, each of which is the token that follows the one at its position in `text`:
+  // both [batch, length].
   Tensor<1> loss(const Tensor<2, Int>& text, const Tensor<2, Int>& targets) const {
     return nn::CrossEntropyLoss{}(logits(hidden(text)).flatten<2>(0, 1), targets.reshape<1>({-1}));
   }
@@ -122,7 +125,7 @@ struct Gpt2Config {
       return layer;
     };
     const nn::LayerNormConfig norm{.d_model = model};
-    // What is added to the residual stream starts smaller, the more of it there is.
+    // Projections into the residual stream get smaller initial weights, the more of them there are.
     const double residual = deviation / std::sqrt(2.0 * static_cast<double>(layers));
     Gpt2 net{.tokens = table(vocabulary), .positions = table(context), .blocks = {}, .norm = norm.init(device)};
     for (std::int64_t i = 0; i < layers; ++i) {

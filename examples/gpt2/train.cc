@@ -14,7 +14,7 @@
 namespace gpt2 {
 namespace {
 
-// [batch, context + 1] bytes: what is read, and, one place on, what is to be foretold.
+// [batch, context + 1] bytes: the inputs and, shifted by one, the targets.
 Tensor<2, Int> batch_of(const std::string& text, const Options& options, std::mt19937_64& rng, const Device& device) {
   const auto length = static_cast<std::size_t>(options.context) + 1;
   std::vector<std::uint8_t> bytes;
@@ -35,7 +35,7 @@ DType product_dtype(const Options& options) {
   return *dtype;
 }
 
-// Says every so often how far the training is, when the numbers have come.
+// Reports the progress of the training from time to time, when the losses have been read.
 class Progress {
  public:
   Progress(const Options& options, std::vector<float>& losses, std::ostream& out)
@@ -111,7 +111,7 @@ Trained train(const Options& options, const std::string& text, std::ostream& out
     const auto tokens = bytes.to_int();
     auto loss = net.loss(tokens.narrow(1, 0, context), tokens.narrow(1, 1, context));
     auto gradients = optim::GradientsParams::from_grads(loss.backward(), net);
-    (void)gradients.clip_norm(1);  // the norm that they had is not shown
+    (void)gradients.clip_norm(1);  // the norm is not reported
     net = optim.step(lr, std::move(net), std::move(gradients));
     return loss;
   });
@@ -140,7 +140,7 @@ void write(const Options& options, const Gpt2& net, std::ostream& out) {
   }
   const auto size = static_cast<std::int64_t>(bytes.size());
   const auto prompt = Tensor<2, Int>::from_data(TensorData(bytes, {1, size}), device).to_int();
-  // Weights that are not trained are cast once.
+  // The weights are not trained here, so they are cast once.
   Generator generator{net.valid().to_dtype(product_dtype(options)), prompt, options.temperature};
   out << options.prompt;
   burn::PendingReads reads;

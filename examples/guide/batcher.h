@@ -1,4 +1,5 @@
-// From images to tensors. The loader's workers call this; the pixels travel as bytes and become numbers on the device.
+// Converts images to tensors. Called by the loader's workers; pixels are uploaded as bytes and converted to floats on
+// the device.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,7 @@ namespace guide {
 using namespace burn::prelude;
 
 struct MnistBatch {
-  Tensor<3> images;        // [batch, 28, 28], of mean 0 and deviation 1 over all of MNIST
+  Tensor<3> images;        // [batch, 28, 28], normalized to mean 0 and standard deviation 1 over MNIST
   Tensor<1, Int> targets;  // [batch]
 };
 

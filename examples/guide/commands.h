@@ -1,4 +1,4 @@
-// What the program can do. Errors: thrown, as burn::Error.
+// The commands of the program. Errors: thrown, as burn::Error.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace guide {
 
 struct Options {
   std::string device = "cpu";
-  std::filesystem::path data;  // empty: drawn digits, which need no files
-  bool download = false;       // what `data` lacks
+  std::filesystem::path data;  // folder of MNIST's files; empty: generated digits, which need no files
+  bool download = false;       // download files that `data` lacks
   std::filesystem::path artifacts = "guide-artifacts";
 
   // train
@@ -22,20 +22,20 @@ struct Options {
   double lr = 1e-3;
   std::uint64_t seed = 42;
   bool resume = false, resume_if_any = false;
-  std::string dashboard;  // where a page shows the training: "127.0.0.1:6006"; empty: nowhere
+  std::string dashboard;  // address of a page that shows the training: "127.0.0.1:6006"; empty: none
 
   // infer
   std::size_t index = 0;
 };
 
-enum class Ended { completed, interrupted, drained };  // drained: the worker ends, and the training can be resumed
+enum class Ended { completed, interrupted, drained };  // drained: the worker shuts down; the training can be resumed
 
-// Trains a model, validating on the test set, and leaves it in the folder of artifacts.
+// Trains a model, validating on the test set, and saves it in the artifacts folder.
 Ended train(const Options& options);
-// Shows an image of the test set and what the trained model takes it for.
+// Shows an image of the test set and the trained model's prediction for it.
 void infer(const Options& options);
 
-// The image as text, two pixels a character: 14 lines of 28.
+// The image as text, two pixels per character: 14 lines of 28.
 std::string picture(const burn::data::MnistItem& item);
 
 }  // namespace guide

@@ -1,4 +1,4 @@
-// The images: MNIST out of a folder, or digits that the program draws.
+// The images: MNIST from a folder, or digits that the program generates.
 #pragma once
 
 #include "burn/burn.h"

@@ -1,4 +1,4 @@
-// The guide: trains a digit classifier on any device, and lets the trained model read a digit.
+// The guide: trains a digit classifier on any device, and classifies a digit with the trained model.
 //
 //   guide train --device ws://localhost:3000 --epochs 10
 //   guide infer --index 7
@@ -12,8 +12,8 @@
 namespace {
 
 constexpr int kFailed = 1;
-constexpr int kInterrupted = 130;  // what a shell says of a program that Ctrl-C ended
-constexpr int kTryAgain = 75;      // EX_TEMPFAIL: started again with --resume it goes on, on another worker
+constexpr int kInterrupted = 130;  // the exit code of a program ended by Ctrl-C in a shell
+constexpr int kTryAgain = 75;      // EX_TEMPFAIL: run again with --resume, it continues on another worker
 
 void add_common(CLI::App& command, guide::Options& options) {
   command.add_option("--device", options.device, "where to compute: cpu, ws://host:port, grpc://host:port, unix:/path")

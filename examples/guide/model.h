@@ -1,4 +1,4 @@
-// The model: a small convolutional network that tells handwritten digits apart.
+// The model: a small convolutional network that classifies handwritten digits.
 #pragma once
 
 #include "burn/burn.h"
@@ -25,7 +25,7 @@ struct Net {
     return linear2(activation(dropout(linear1(flat))));
   }
 
-  // What the learner calls, to train and to validate.
+  // Called by the learner, for training and validation.
   burn::train::ClassificationOutput step(const MnistBatch& batch) const {
     auto output = forward(batch.images);
     auto loss = nn::CrossEntropyLoss{}(output, batch.targets);

@@ -9,7 +9,7 @@
 namespace guide {
 namespace {
 
-// How many of a data set the model gets right; its number is not waited for.
+// The number of items that the model classifies correctly; it is not read back here.
 Tensor<1> count_right(const Net& net, const data::DataLoader<MnistBatch>& loader) {
   const Net inference = net.valid();
   std::vector<Tensor<1>> right;
@@ -20,7 +20,7 @@ Tensor<1> count_right(const Net& net, const data::DataLoader<MnistBatch>& loader
   return Tensor<1>::cat(right, 0).sum();
 }
 
-// Of a training in this folder that has not been replaced since.
+// True if the folder has a checkpoint of a training that was not replaced since.
 bool has_checkpoint(const std::filesystem::path& artifacts) {
   std::error_code not_there;
   for (const auto& each : std::filesystem::directory_iterator(artifacts / "checkpoint", not_there)) {
@@ -57,7 +57,7 @@ Ended train(const Options& options) {
     training.resume(burn::train::latest);
   Record record;
   std::future<double> right;
-  const auto test = [&](const Net& net) {  // while the numbers of the last epoch are on their way
+  const auto test = [&](const Net& net) {  // while the last epoch's numbers are still being read
     record = net.into_record();
     right = count_right(net, test_loader).into_scalar_async<double>();
   };

@@ -1,4 +1,4 @@
-// Fine-tunes a GPT-2 with LoRA on the bytes of a text, and lets it write.
+// Fine-tunes a GPT-2 with LoRA on the bytes of a text, and generates text with it.
 //
 //   gpt2 --data first.txt --steps 2000 --save base.safetensors
 //   lora --start base.safetensors --data second.txt --adapters second.safetensors

@@ -12,7 +12,7 @@ namespace {
 
 using gpt2::Gpt2;
 
-// [batch, context + 1] bytes from places drawn by `rng`.
+// [batch, context + 1] bytes from positions drawn by `rng`.
 Tensor<2, Int> batch_of(const std::string& text, const gpt2::Options& options, std::mt19937_64& rng,
                         const Device& device) {
   const auto length = static_cast<std::size_t>(options.context) + 1;

@@ -1,5 +1,5 @@
-// Trains the guide's network as one would for a result: images that are moved at random, a rate that warms up and then
-// falls, averaged weights, early stopping, and a test on clean and on noisy images.
+// Trains the guide's network with a full recipe: randomly shifted images, a learning rate with warmup and decay,
+// averaged weights, early stopping, and a test on clean and on noisy images.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ using namespace burn;
 using guide::MnistBatcher;
 using Images = data::AnyDataset<data::MnistItem>;
 
-// Each image moved by up to two pixels in each direction, which is decided by its pixels: the same in each epoch, and
-// whatever thread asks.
+// Shifts an image by up to two pixels in each direction. The shift is derived from its pixels, so that it is the same
+// in each epoch and on any thread.
 inline data::MnistItem moved(const data::MnistItem& item) {
   constexpr auto kSide = static_cast<int>(data::MnistItem::kSide);
   std::uint64_t seed = item.label;
@@ -38,7 +38,7 @@ inline data::MnistItem moved(const data::MnistItem& item) {
   return result;
 }
 
-// A twentieth of the pixels are white.
+// Sets a twentieth of the pixels to white.
 inline data::MnistItem noisy(data::MnistItem item) {
   std::uint64_t seed = item.label;
   for (const auto pixel : item.image) seed = seed * 31 + pixel;
@@ -51,17 +51,17 @@ inline data::MnistItem noisy(data::MnistItem item) {
 
 struct Options {
   std::string device = "cpu";
-  std::filesystem::path data;  // a folder of MNIST's files; empty: digits that the program draws
+  std::filesystem::path data;  // folder of MNIST's files; empty: generated digits
   std::filesystem::path artifacts = "runs/mnist";
-  std::size_t train_images = 8000, test_images = 2000;  // where they are drawn
+  std::size_t train_images = 8000, test_images = 2000;  // for generated digits
   std::int64_t epochs = 20;
   std::size_t batch_size = 64, workers = 2;
   bool resume = false;
-  std::string dashboard;  // where a page shows the training: "127.0.0.1:6006"; empty: nowhere
+  std::string dashboard;  // address of a page that shows the training: "127.0.0.1:6006"; empty: none
 };
 
 struct Tested {
-  double clean = 0, noisy = 0;  // percent that are right
+  double clean = 0, noisy = 0;  // percent classified correctly
   std::int64_t best_epoch = 0;
 };
 

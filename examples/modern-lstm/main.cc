@@ -1,4 +1,4 @@
-// Foretells the next number of noisy sequences with layers of LSTM cells, by hand.
+// Predicts the next number of noisy sequences with layers of LSTM cells built by hand.
 //
 //   modern-lstm --device cpu --epochs 20
 #include <iostream>

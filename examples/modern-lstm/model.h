@@ -1,5 +1,5 @@
-// A recurrent network made by hand: LSTM cells whose gates and states are normalised (Ba, Kiros and Hinton,
-// arXiv:1607.06450), in layers with dropout between them, in both directions.
+// A recurrent network built by hand: LSTM cells with layer normalization of gates and states (Ba, Kiros and Hinton,
+// arXiv:1607.06450), in bidirectional layers with dropout between them.
 #pragma once
 
 #include <utility>
@@ -16,7 +16,7 @@ struct CellState {
 };
 
 struct LstmCell {
-  nn::Linear of_input, of_hidden;  // to all four gates at once
+  nn::Linear of_input, of_hidden;  // for all four gates at once
   nn::LayerNorm input_norm, hidden_norm, cell_norm;
   BURN_MODULE(LstmCell, of_input, of_hidden, input_norm, hidden_norm, cell_norm)
 
@@ -31,7 +31,7 @@ struct LstmCell {
             .hidden_norm = norm(4 * d_hidden),
             .cell_norm = norm(d_hidden)};
   }
-  // `gates`: what of_input gives for the step, [batch, 4 hidden].
+  // `gates`: the output of of_input for the step, [batch, 4 hidden].
   CellState step(const Tensor<2>& gates, const CellState& before) const {
     const auto all = (input_norm(gates) + hidden_norm(of_hidden(before.hidden))).chunk(4, 1);
     const auto cell = all[0].sigmoid() * before.cell + all[1].sigmoid() * all[2].tanh();
@@ -40,7 +40,7 @@ struct LstmCell {
   // [batch, time, input] -> [batch, time, hidden]; `backward`: from the last step to the first.
   Tensor<3> forward(const Tensor<3>& x, bool backward) const {
     const auto time = x.dim(1), d_hidden = of_hidden.weight.val().dim(0);
-    const auto gates = of_input(x);  // of all steps in one product
+    const auto gates = of_input(x);  // all steps in one matmul
     CellState state{Tensor<2>::zeros({x.dim(0), d_hidden}, x.device()),
                     Tensor<2>::zeros({x.dim(0), d_hidden}, x.device())};
     std::vector<Tensor<2>> hidden(static_cast<std::size_t>(time));

@@ -1,4 +1,5 @@
-// Sequences in which each number is the sum of the two before it, with noise; the last one is to be foretold.
+// Sequences in which each number is the sum of the two before it, with noise; the task is to predict the number after
+// the last.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ struct Sequence {
   float next;                  // the number after them
 };
 
-// The first two numbers are uniform in [0, 1); what is added to each sum is normal with deviation `noise`. All of a
-// sequence is divided by the size that its numbers grow to, so that they are about 1 at most.
+// The first two numbers are uniform in [0, 1); each sum gets normal noise with deviation `noise`. A sequence is divided
+// by the size to which its numbers grow, so that they are about 1 at most.
 std::vector<Sequence> make_sequences(std::size_t count, std::size_t length, double noise, std::uint64_t seed);
 
 struct SequenceBatch {

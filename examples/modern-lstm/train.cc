@@ -5,7 +5,7 @@
 namespace modern_lstm {
 namespace {
 
-// sqrt of the mean square error over all items.
+// The square root of the mean square error over all items.
 class RootMeanSquare : public metric::MeanMetric {
  public:
   std::string name() const override { return "RMSE"; }

@@ -1,4 +1,4 @@
-// Training and testing, as the command line asks for it.
+// Training and testing, with the options of the command line.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct Options {
   double lr = 2e-3;
   std::uint64_t seed = 5;
   NetConfig net = {};
-  std::shared_ptr<burn::train::Renderer> renderer = nullptr;  // null: on stdout
-  std::string dashboard = "";  // where a page shows the training: "127.0.0.1:6006"; empty: nowhere
+  std::shared_ptr<burn::train::Renderer> renderer = nullptr;  // null: prints to stdout
+  std::string dashboard = "";  // address of a page that shows the training: "127.0.0.1:6006"; empty: none
 };
 
 struct Trained {
   Net net;              // of the best epoch
-  double error = 0;     // root mean square, on sequences of the test
-  double smallest = 0;  // that the noise of the last number leaves
+  double error = 0;     // root mean square error on the test sequences
+  double smallest = 0;  // the lowest possible error, due to the noise of the last number
 };
 
 Trained train(const Options& options);

@@ -1,4 +1,4 @@
-// A language model of bytes: a recurrent one, measured by its perplexity.
+// A recurrent language model over bytes, evaluated by its perplexity.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ struct Batch {
 struct Batcher {
   Device device;
 
-  Batch batch(const std::vector<std::string>& pieces) const {  // of one length
+  Batch batch(const std::vector<std::string>& pieces) const {  // all of the same length
     const auto count = static_cast<std::int64_t>(pieces.size()), time = static_cast<std::int64_t>(pieces[0].size());
     std::vector<std::uint8_t> bytes;
     for (const auto& piece : pieces) bytes.insert(bytes.end(), piece.begin(), piece.end());
@@ -47,14 +47,14 @@ struct Net {
   }
 };
 
-// Pieces of `length` bytes and one more, the last to be predicted.
+// Cuts the text into pieces of `length` bytes plus the next byte, which is predicted.
 inline std::vector<std::string> pieces(const std::string& text, std::size_t length) {
   std::vector<std::string> cut;
   for (std::size_t at = 0; at + length < text.size(); at += length) cut.push_back(text.substr(at, length + 1));
   return cut;
 }
 
-// The perplexity of the last tenth of the text, after each epoch.
+// Trains the model; returns the perplexity of the last tenth of the text after each epoch.
 inline std::vector<double> train(const std::filesystem::path& folder, const Device& device, const std::string& text,
                                  std::int64_t epochs) {
   device.seed(1);

@@ -1,4 +1,4 @@
-// Regression with early stopping: the best epoch's model is what comes out.
+// Regression with early stopping; the result is the model of the best epoch.
 #pragma once
 
 #include <filesystem>
@@ -60,7 +60,7 @@ inline std::vector<House> houses(std::size_t count, std::uint64_t seed) {
   return made;
 }
 
-// The loss of the best model on the validation set.
+// Trains and saves the best model; returns its loss on the validation set.
 inline double train(const std::filesystem::path& folder, const Device& device) {
   device.seed(1);
   auto builder = data::DataLoaderBuilder(Batcher{device}).batch_size(50);

@@ -1,4 +1,4 @@
-// A variational autoencoder (Kingma and Welling, arXiv:1312.6114) of drawn digits.
+// A variational autoencoder (Kingma and Welling, arXiv:1312.6114) for generated digits.
 #pragma once
 
 #include <filesystem>
@@ -48,7 +48,7 @@ struct Vae {
   Tensor<2> decode(const Tensor<2>& z) const { return pixels(decoder(z).relu()); }
 
   train::RegressionOutput train_step(const Batch& batch) const { return run(batch, true); }
-  train::RegressionOutput valid_step(const Batch& batch) const { return run(batch, false); }  // the mean code alone
+  train::RegressionOutput valid_step(const Batch& batch) const { return run(batch, false); }  // uses mean codes
 
  private:
   train::RegressionOutput run(const Batch& batch, bool is_random) const {
@@ -64,7 +64,7 @@ struct Vae {
   }
 };
 
-// The bound on -log p of an image, in nats, after each epoch.
+// Trains the model; returns the upper bound on -log p of an image, in nats, after each epoch.
 inline std::vector<double> train(const std::filesystem::path& folder, const Device& device, std::size_t images,
                                  std::int64_t epochs) {
   device.seed(1);
@@ -76,7 +76,7 @@ inline std::vector<double> train(const std::filesystem::path& folder, const Devi
                           .epochs(epochs)
                           .seed(1)
                           .launch(train::Learner(Vae::init(device.autodiff()), optim::AdamConfig{}, 1e-3));
-  // New images: result.model.valid().decode(z).sigmoid() of normal numbers z.
+  // To generate images: result.model.valid().decode(z).sigmoid() for normally distributed z.
   std::vector<double> bounds;
   for (const auto& epoch : result.report.history) bounds.push_back(epoch.valid.at(0));
   return bounds;

@@ -1,6 +1,6 @@
-// A Wasserstein GAN with a penalty on the critic's slope (Gulrajani et al., arXiv:1704.00028) that learns to draw
-// points of a ring of eight clusters: two networks, two optimizers by name, a step that computes its gradients itself,
-// and averaged weights.
+// A Wasserstein GAN with gradient penalty (Gulrajani et al., arXiv:1704.00028) that learns to generate points of a ring
+// of eight clusters: two networks, two named optimizers, a step that computes its gradients itself, and averaged
+// weights.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace wgan {
 using namespace burn;
 
 constexpr std::int64_t kClusters = 8, kLatent = 4;
-constexpr float kDeviation = 0.05F;  // of a cluster of the ring of radius 1
-constexpr double kPenalty = 1;       // the factor of the penalty
+constexpr float kDeviation = 0.05F;  // standard deviation of a cluster; the ring has radius 1
+constexpr double kPenalty = 1;       // weight of the gradient penalty
 
 struct Point {
   std::array<float, 2> x;
@@ -34,7 +34,7 @@ inline std::vector<Point> ring(std::size_t count, std::uint64_t seed) {
   std::vector<Point> points;
   for (std::size_t i = 0; i < count; ++i) {
     const auto [x, y] = center(static_cast<std::int64_t>(rng.below(kClusters)));
-    // A sum of uniform numbers is near enough to a normal one here.
+    // A sum of uniform numbers approximates a normal one well enough here.
     const auto noise = [&] { return kDeviation * (rng.uniform() + rng.uniform() + rng.uniform() - 1.5F) * 2; };
     points.push_back({{x + noise(), y + noise()}});
   }
@@ -79,8 +79,8 @@ struct Critic {
   }
   Tensor<2> forward(const Tensor<2>& x) const { return last(second(first(x).relu()).relu()); }
 
-  // The mean over points between real and generated ones, both [batch, 2], of (|slope of the critic| - 1)^2: a number
-  // whose gradient is one of a gradient.
+  // The gradient penalty: the mean of (|gradient of the critic| - 1)^2 over points between real and generated ones,
+  // both [batch, 2]. Its own gradient is a second derivative.
   Tensor<1> slope_penalty(const Tensor<2>& real, const Tensor<2>& fake) const {
     const auto share = Tensor<2>::random({real.dim(0), 1}, Distribution::uniform(0, 1), real.device());
     const auto between = (real * share + fake * (1 - share)).detach().require_grad();
@@ -104,8 +104,8 @@ struct Gan {
     return generator.forward(Tensor<2>::random({count, kLatent}, Distribution::normal(0, 1), device));
   }
 
-  // The critic's loss is what it learns by; the generator learns by what the critic says of its points. Neither loss
-  // changes the other's network.
+  // Computes the gradients of both networks, each from its own loss: the critic's loss, and for the generator the
+  // critic's rating of its points. Neither loss changes the other's network.
   train::TrainOutput<train::RegressionOutput> train_step(const Batch& batch) const {
     const auto fake = sample(batch.points.dim(0), batch.points.device());
     const auto of_critic = critic.forward(fake.detach()).mean() - critic.forward(batch.points).mean() +
@@ -120,7 +120,7 @@ struct Gan {
     return {both.grads(), {of_critic, fake, batch.points}};
   }
 
-  // How far generated points are from the nearest center, in the mean: 0.06 for points of the ring itself.
+  // The mean distance of generated points from the nearest center: 0.06 for points of the ring itself.
   train::RegressionOutput valid_step(const Batch& batch) const {
     const auto fake = sample(batch.points.dim(0), batch.points.device());
     std::vector<Tensor<2>> distances;
@@ -143,15 +143,15 @@ struct Options {
   std::string device = "cpu", artifacts = "runs/wgan";
   std::int64_t epochs = 40;
   std::size_t points = 20'000, batch_size = 200;
-  std::string dashboard;  // where a page shows the training: "127.0.0.1:6006"; empty: nowhere
+  std::string dashboard;  // address of a page that shows the training: "127.0.0.1:6006"; empty: none
 };
 
 struct Trained {
-  std::vector<double> distances;  // of generated points to the nearest center, the mean after each epoch
-  std::int64_t least = 0;         // of 1000 generated points: near the center that has the fewest of them
+  std::vector<double> distances;  // mean distance of generated points to the nearest center, after each epoch
+  std::int64_t least = 0;         // of 1000 generated points, the number near the center with the fewest
 };
 
-// Of points [count, 2] those that are within four deviations of the center that has the fewest of them.
+// The number of points (of [count, 2]) within four deviations of the center that has the fewest.
 inline std::int64_t least_near_a_center(const std::vector<float>& points) {
   std::array<std::int64_t, kClusters> near{};
   for (std::size_t i = 0; i + 1 < points.size(); i += 2) {

@@ -9,11 +9,11 @@
 
 namespace burn::ir {
 
-// softmax(scale q k^T) v over the keys, without the scores ever being whole in memory (Dao et al., arXiv:2205.14135),
-// and the statistics of the softmax: for each query the logarithm of the sum of its scores' exponentials, in the dtype
-// that the op computes in. Operands: q, k, v, then, where they are wanted, a bool mask [..., n, m] (true: hidden) and a
-// bias [..., n, m] that is added to the scores; batch dims are equal (Expand first; expanded masks are read in place).
-// `causal` hides key j from query i where j > i + m - n. A query that sees nothing gives 0, and -infinity.
+// softmax(scale q k^T) v over the keys, without storing the whole score matrix (Dao et al., arXiv:2205.14135), and the
+// statistics of the softmax: for each query the log-sum-exp of its scores, in the dtype that the op computes in.
+// Operands: q, k, v, then optionally a bool mask [..., n, m] (true: hidden) and a bias [..., n, m] that is added to the
+// scores; batch dims are equal (Expand first; expanded masks are read in place). `causal` hides key j from query i
+// where j > i + m - n. A query with all keys hidden has the result 0 and the statistic -infinity.
 struct Attention {
   double scale = 1;
   bool causal = false;

@@ -11,7 +11,7 @@ namespace burn::ir {
 
 // How elements are combined by a reduction or a scan.
 enum class ReduceFn : std::uint8_t { sum, prod, max, min };  // on bool: max is "any", min is "all"
-enum class ArgFn : std::uint8_t { max, min };                // the first of equals; NaN wins
+enum class ArgFn : std::uint8_t { max, min };                // of equal elements the first; NaN wins
 
 // Combines elements along `axes` (sorted, unique), which stay with size 1. 16-bit floats accumulate in f32.
 struct Reduce {
@@ -40,7 +40,7 @@ struct Scan {
   static constexpr auto kAttrs = std::tuple{Attr{"fn", &Scan::fn}, Attr{"axis", &Scan::axis}};
 };
 
-// The elements sorted along `axis`, and their indices (i64) there before. Stable; NaN counts as the largest.
+// The elements sorted along `axis`, and their original indices (i64). Stable; NaN counts as the largest.
 struct Sort {
   std::int64_t axis = 0;
   bool descending = false;
@@ -50,7 +50,7 @@ struct Sort {
   static constexpr auto kAttrs = std::tuple{Attr{"axis", &Sort::axis}, Attr{"descending", &Sort::descending}};
 };
 
-// The first `k` elements that Sort{axis, largest} gives, and their indices (i64) before.
+// The first `k` elements of Sort{axis, largest}, and their original indices (i64).
 struct TopK {
   std::int64_t axis = 0;
   std::int64_t k = 0;

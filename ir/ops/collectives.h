@@ -1,11 +1,10 @@
-// Ops that the members of a group perform together: each member of a fleet runs a program of its own, and where these
-// have a collective, all of them take part in it, in the same order (kEffect). A run on a session without a group
-// refuses them. They are put into programs by compile/partition, where a value has to be whole, or split otherwise.
-// Their shape rules are in the .cc file.
+// Ops that the members of a group perform together: each member runs its own program, and all members perform the
+// programs' collectives in the same order (kEffect). A run on a session without a group is refused. compile/partition
+// inserts them where a value must be whole or split differently. Their shape rules are in the .cc file.
 //
-// `group` says which group of the session takes part: one per axis of its mesh. `sizes` has the size of each member's
-// part along `dim`, by rank, which may differ and may be 0; `member` is the rank of the member that runs the program.
-// Collectives that follow each other with the same `bucket`, other than 0, may be performed as one.
+// `group` is the number of one of the session's groups, one per axis of its mesh. `sizes` has the size of each member's
+// part along `dim`, by rank; sizes may differ and may be 0. `member` is the rank of the member that runs the program.
+// Consecutive collectives with the same `bucket` other than 0 may be performed as one.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace burn::ir {
 
-// Members that a group has at most: the sizes of their parts are an attribute.
+// The most members of a group: the sizes of their parts are a Dims attribute.
 inline constexpr int kMaxMembers = kMaxRank;
 
 // Combines the operands of all members element by element. Every member gets the same bits. 16-bit floats accumulate in
@@ -33,7 +32,7 @@ struct AllReduce {
       std::tuple{Attr{"fn", &AllReduce::fn}, Attr{"group", &AllReduce::group}, Attr{"bucket", &AllReduce::bucket}};
 };
 
-// As AllReduce, of which each member gets its part along `dim`.
+// As AllReduce, but each member gets only its part of the result along `dim`.
 struct ReduceScatter {
   ReduceFn fn = ReduceFn::sum;
   std::int64_t dim = 0;
@@ -50,7 +49,7 @@ struct ReduceScatter {
                  Attr{"group", &ReduceScatter::group}, Attr{"bucket", &ReduceScatter::bucket}};
 };
 
-// The members' parts behind each other along `dim`.
+// Concatenates the members' parts along `dim`.
 struct AllGather {
   std::int64_t dim = 0;
   Dims sizes;
@@ -65,8 +64,8 @@ struct AllGather {
                  Attr{"group", &AllGather::group}, Attr{"bucket", &AllGather::bucket}};
 };
 
-// A value that is split along `from`, by `from_sizes`, becomes one that is split along `to`, by `sizes`. The two may be
-// the same dim: then only the bounds move.
+// Converts a value split along `from`, by `from_sizes`, to one split along `to`, by `sizes`. The two may be the same
+// dim: then only the bounds of the parts change.
 struct AllToAll {
   std::int64_t from = 0;
   Dims from_sizes;

@@ -1,5 +1,4 @@
-// Ops that treat each element by itself, and those that make elements from nothing. Their shape rules are in the .cc
-// file.
+// Element-wise ops, and ops without operands that generate elements. Their shape rules are in the .cc file.
 #pragma once
 
 #include <bit>
@@ -12,11 +11,11 @@
 
 namespace burn::ir {
 
-// In [0, 1); of mean 0 and deviation 1; any of the 2^64 numbers.
+// uniform: in [0, 1); normal: mean 0, standard deviation 1; bits: all 2^64 numbers.
 enum class RandomFn : std::uint8_t { uniform, normal, bits };
 
-// A number known when the program is written: `real` of floats, `number` of the rest (u64: the int64 of the same bits).
-// The other one is 0.
+// A constant of the program: `real` for floats, `number` for other dtypes (u64: the int64 with the same bits). The
+// unused field is 0.
 struct Constant {
   DType dtype = DType::f32;
   std::int64_t number = 0;
@@ -26,14 +25,14 @@ struct Constant {
   static constexpr auto kAttrs =
       std::tuple{Attr{"dtype", &Constant::dtype}, Attr{"number", &Constant::number}, Attr{"real", &Constant::real}};
 
-  // By the bits in which numbers of any dtype travel as scalars: a double's for floats, an int64's for the rest.
+  // From the 64 bits that represent a scalar of any dtype on the wire: a double's for floats, otherwise an int64's.
   static Constant of_bits(DType dtype, std::int64_t bits) {
     return is_floating(dtype) ? Constant{dtype, 0, std::bit_cast<double>(bits)} : Constant{dtype, bits, 0};
   }
   std::int64_t bits() const { return is_floating(dtype) ? std::bit_cast<std::int64_t>(real) : number; }
 };
 
-// A number given anew with each run, in slot `slot` of its bindings: what a user writes as a scalar, a learning rate.
+// A number that each run supplies in slot `slot`, such as a learning rate.
 struct Scalar {
   DType dtype = DType::f32;
   std::int64_t slot = 0;
@@ -51,13 +50,13 @@ struct Iota {
   static constexpr auto kAttrs = std::tuple{Attr{"dtype", &Iota::dtype}, Attr{"size", &Iota::size}};
 };
 
-// Counter-based random numbers (Philox4x32-10): an element is a function of (run seed, run offset + offset, its
-// position in the whole value) alone, so the same on every backend (ir/semantics/philox.h). What is drawn is the box of
-// `shape` that begins at `starts` in a value of shape `whole`: parts drawn apart are those of the whole. Both empty:
-// all of it. `offset` counts blocks of four numbers from the start of the program; every box takes those of its whole.
+// Counter-based random numbers (Philox4x32-10): an element depends only on (run seed, run offset + offset, its position
+// in the whole value), so it is the same on every backend (ir/semantics/philox.h). The result is the box of `shape` at
+// `starts` in a value of shape `whole`, so that members draw parts of the same value. Both empty: the whole value.
+// `offset` counts blocks of four numbers from the start of the program; a box uses up the blocks of its whole value.
 struct Random {
   RandomFn fn = RandomFn::uniform;
-  DType dtype = DType::f32;  // f32 or f64; of bits: u64
+  DType dtype = DType::f32;  // f32 or f64; u64 for bits
   Shape shape;
   std::int64_t offset = 0;
   Shape whole;
@@ -79,7 +78,7 @@ struct Pointwise {
   static constexpr auto kAttrs = std::tuple{Attr{"fn", &Pointwise::fn}};
 };
 
-// Conversion: floats to integers toward zero and saturating (NaN gives 0), anything to bool as != 0.
+// Converts the dtype: floats to integers round toward zero and saturate (NaN becomes 0), to bool is != 0.
 struct Cast {
   DType dtype = DType::f32;
   static constexpr std::string_view kName = "cast";

@@ -1,5 +1,5 @@
-// The discrete Fourier transform, of complex numbers as two tensors, real and imaginary parts, f32 or f64. Along one
-// axis, of any length, never scaled. Their shape rules are in the .cc file.
+// The discrete Fourier transform along one axis of any length, without scaling. Complex numbers are two tensors, real
+// and imaginary parts, f32 or f64. Their shape rules are in the .cc file.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Fft {
   static constexpr auto kAttrs = std::tuple{Attr{"axis", &Fft::axis}, Attr{"inverse", &Fft::inverse}};
 };
 
-// The first n / 2 + 1 numbers of what Fft makes of real ones: the others are their conjugates.
+// The first n / 2 + 1 elements of the Fft of real numbers; the others are their conjugates.
 struct RealFft {
   std::int64_t axis = 0;
   static constexpr int kResults = 2;
@@ -29,8 +29,8 @@ struct RealFft {
   static constexpr auto kAttrs = std::tuple{Attr{"axis", &RealFft::axis}};
 };
 
-// The `length` real numbers that the inverse Fft makes of a spectrum with these first length / 2 + 1 numbers. The
-// imaginary parts of the first and, for an even length, of the last are taken as 0.
+// The inverse of RealFft, without scaling: `length` real numbers from the first length / 2 + 1 elements of a spectrum.
+// The imaginary parts of the first and, for an even length, of the last element are taken as 0.
 struct InverseRealFft {
   std::int64_t axis = 0;
   std::int64_t length = 0;

@@ -1,5 +1,5 @@
-// Recurrences over the rows of a lattice, of which dynamic programs over sequences are made. Their shape rules are in
-// the .cc file.
+// Recurrences over the rows of a lattice, for dynamic programming over sequences. Their shape rules are in the .cc
+// file.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace burn::ir {
 
-// What a recurrence adds and multiplies with. linear: the sum and the product. log: log(e^a + e^b) and the sum, of
-// which -infinity is the zero.
+// The addition and multiplication of a recurrence. linear: a + b and a * b. log: log(e^a + e^b) and a + b, with the
+// zero -infinity.
 enum class Semiring : std::uint8_t { linear, log };
 
-// Rows follow from the row before by a band matrix: y[t, i] = b[t, i] + sum over j <= i of w[t, j, i] * y[t - 1, i -
-// j], where + and * are the semiring's. `adjoint`: the transposed recurrence, from the last row to the first: y[t, i] =
-// b[t, i] + sum over j of w[t + 1, j, i + j] * y[t + 1, i + j]. What lies outside is the semiring's zero. Takes f32 and
-// f64: sums over many rows want more than 16 bits.
+// Each row is computed from the row before with a band matrix: y[t, i] = b[t, i] + sum over j <= i of w[t, j, i] * y[t
+// - 1, i - j], where + and * are the semiring's. `adjoint`: the transposed recurrence, from the last row to the first:
+// y[t, i] = b[t, i] + sum over j of w[t + 1, j, i + j] * y[t + 1, i + j]. Elements outside are the semiring's zero.
+// Only f32 and f64: sums over many rows need more than 16 bits.
 struct BandedScan {
   Semiring semiring = Semiring::linear;
   bool adjoint = false;

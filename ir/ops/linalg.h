@@ -1,8 +1,8 @@
 // Factorisations of matrices and systems of equations. Operands are batches of matrices in their last two dims, f32 or
 // f64. Their shape rules are in the .cc file.
 //
-// What is not unique is made so where that is cheap (the signs of Qr) and is whatever the device finds elsewhere (the
-// signs of Svd and Eigh). A matrix that has no answer is an error of the run.
+// Results that are not unique are normalised if that is cheap (the signs of Qr), and otherwise depend on the device
+// (the signs of Svd and Eigh). A matrix without a result is an error of the run.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,8 @@
 
 namespace burn::ir {
 
-// L with x = L L^T, lower triangular, zeros above. Of x only the lower triangle is read. Not positive definite: an
-// error of the run.
+// L with x = L L^T, lower triangular, zeros above. Only the lower triangle of x is read. If x is not positive definite:
+// an error of the run.
 struct Cholesky {
   static constexpr std::string_view kName = "cholesky";
   static constexpr std::string_view kSignature = "[..., n, n] -> [..., n, n]";
@@ -39,8 +39,8 @@ struct Qr {
   static constexpr auto kAttrs = std::tuple{Attr{"reduced", &Qr::reduced}};
 };
 
-// x = U diag(S) V^T, k = min(n, m); the singular values S descend. Results: U, S, V^T. Of a matrix with NaN or infinity
-// all are NaN.
+// x = U diag(S) V^T, k = min(n, m); the singular values S descend. Results: U, S, V^T. If x has NaN or infinity, all
+// results are NaN.
 struct Svd {
   static constexpr int kResults = 3;
   static constexpr std::string_view kName = "svd";
@@ -48,8 +48,8 @@ struct Svd {
   static constexpr auto kAttrs = std::tuple{};
 };
 
-// Of a symmetric matrix, of which only the lower triangle is read: the eigenvalues, ascending, and the eigenvectors as
-// columns. Of a matrix with NaN or infinity both are NaN.
+// Eigenvalues, ascending, and eigenvectors, as columns, of a symmetric matrix, of which only the lower triangle is
+// read. If it has NaN or infinity, both results are NaN.
 struct Eigh {
   static constexpr int kResults = 2;
   static constexpr std::string_view kName = "eigh";
@@ -64,8 +64,8 @@ struct Solve {
   static constexpr auto kAttrs = std::tuple{};
 };
 
-// The same with the lower (or upper) triangle of A; what is in the other one is not read, nor, with `unit`, the
-// diagonal, which then is 1. Division by 0 is that of floats.
+// The same with the lower (or upper) triangle of A; the other triangle is not read. With `unit` the diagonal is not
+// read either, but taken as 1. Division by 0 follows IEEE 754.
 struct SolveTriangular {
   bool lower = true;
   bool unit = false;
@@ -75,7 +75,7 @@ struct SolveTriangular {
       std::tuple{Attr{"lower", &SolveTriangular::lower}, Attr{"unit", &SolveTriangular::unit}};
 };
 
-// The determinant; of a matrix of no elements 1.
+// The determinant; 1 for a matrix without elements.
 struct Det {
   static constexpr std::string_view kName = "det";
   static constexpr std::string_view kSignature = "[..., n, n] -> [...]";

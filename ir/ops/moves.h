@@ -10,7 +10,7 @@
 
 namespace burn::ir {
 
-// An axis of a mesh of workers: those that split a batch, and those that split what a model consists of.
+// An axis of a mesh of workers. data: workers that split the batch; model: workers that split the model.
 enum class MeshAxis : std::uint8_t { data, model };
 
 // How elements are combined by a scatter.
@@ -49,7 +49,7 @@ struct Slice {
       std::tuple{Attr{"starts", &Slice::starts}, Attr{"sizes", &Slice::sizes}, Attr{"steps", &Slice::steps}};
 };
 
-// The first operand with the second written over the part that Slice{starts, second's sizes, steps} reads.
+// The first operand, with the second written over the elements that Slice{starts, second's sizes, steps} would read.
 struct SliceAssign {
   Dims starts, steps;
   static constexpr std::string_view kName = "slice_assign";
@@ -84,8 +84,8 @@ struct Scatter {
   static constexpr auto kAttrs = std::tuple{Attr{"axis", &Scatter::axis}, Attr{"fn", &Scatter::fn}};
 };
 
-// The same value, which a router is to split along `axis` over the workers along `mesh`. On one worker it is nothing:
-// plans leave it out (compile/rewrite/simplify.h).
+// The same value; tells a router to split it along `axis` over the workers along `mesh`. Has no effect on one worker:
+// plans omit it (compile/rewrite/simplify.h).
 struct Place {
   std::int64_t axis = 0;
   MeshAxis mesh = MeshAxis::data;

@@ -1,4 +1,4 @@
-// What an op's struct says of itself, and how it is asked.
+// Compile-time traits that the structs of ops declare, and functions that query them.
 #pragma once
 
 #include <string_view>
@@ -25,12 +25,13 @@ constexpr int result_count() {
     return 1;
 }
 
-// Whether the struct says by itself how the op is computed in parts: kFactors, a rule as factor_rules::read() reads it.
-// Others have a rule of their own (ir/factors.h).
+// Whether the struct declares how the op can be split: kFactors, in the notation of factor_rules::read(). The others
+// have a rule function (ir/factors.h).
 template <typename Kind>
 concept HasFactors = requires { Kind::kFactors; };
 
-// Whether the struct says that no gradient flows through the op (kIsFlat). Others have a rule (autodiff/rule_list.h).
+// Whether the struct declares that no gradient flows through the op (kIsFlat). The others have a gradient rule
+// (autodiff/rule_list.h).
 template <typename Kind>
 concept IsFlat = requires { requires Kind::kIsFlat; };
 

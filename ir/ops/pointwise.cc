@@ -26,7 +26,8 @@ int pointwise_count() { return static_cast<int>(kRows.size()); }
 std::string_view name(PointwiseFn fn) { return row(fn).name; }
 
 std::optional<PointwiseFn> parse_pointwise(std::string_view text) {
-  // Asked for most nodes of a program that is read; never destroyed, as that may go on while the process exits.
+  // A map, as most nodes of a decoded program look up their function; never destroyed, as decoding may go on while the
+  // process exits.
   static const auto& by_name = *[] {
     auto* functions = new std::unordered_map<std::string_view, PointwiseFn>;
     for (std::size_t i = 0; i < kRows.size(); ++i) functions->emplace(kRows[i].name, static_cast<PointwiseFn>(i));

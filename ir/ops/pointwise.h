@@ -1,4 +1,4 @@
-// The element-by-element functions as an enum, and what each takes and gives. The table is pointwise.def.
+// The element-wise functions as an enum, with their operand and result dtypes. The table is pointwise.def.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class PointwiseFn : std::uint8_t {
 #undef P3
 };
 
-// Which dtypes go in and which comes out.
+// Dtypes of the operands and of the result.
 enum class PointwiseClass : std::uint8_t {
   numeric,   // floats and integers, T -> T
   floating,  // floats, T -> T
@@ -28,8 +28,9 @@ enum class PointwiseClass : std::uint8_t {
   choose,    // bool, T, T -> T
 };
 
-// Forms of a vector loop over f32, as bits: f(x); f(a op b), op being one of + - * /; and ((f(x) + c) * d) / e with
-// steps left out. For functions whose plain loop the compiler does not turn into vectors.
+// Bitmask of the forms in which a function has a vector loop over f32. alone: f(x); after: f(a op b), where op is + - *
+// or /; chain: ((f(x) + c) * d) / e, where steps may be missing. For functions whose plain loop the compiler does not
+// vectorise.
 namespace forms {
 inline constexpr int none = 0, alone = 1, after = 2, chain = 4;
 }

@@ -1,4 +1,4 @@
-// Ops that read lines between their elements, and their adjoints. Their shape rules are in the .cc file.
+// Ops that interpolate between elements, and their adjoints. Their shape rules are in the .cc file.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace burn::ir {
 
-// The last `output_size.rank()` dims, one or two, resized: along each of them the sums that LineInterpolation says
+// Resizes the last `output_size.rank()` dims, one or two, each with the weighted sums of LineInterpolation
 // (ir/semantics/interpolation.h).
 struct Interpolate {
   Dims output_size;

@@ -21,7 +21,8 @@ struct Conv {
                  Attr{"dilation", &Conv::dilation}, Attr{"groups", &Conv::groups}};
 };
 
-// The adjoint of Conv in its input: its gradient, and the transposed convolution. `input_size`: the spatial result.
+// The adjoint of Conv in its input: the gradient of the input, and transposed convolution. `input_size`: the spatial
+// sizes of the result.
 struct ConvInputGrad {
   Dims stride, pad_begin, pad_end, dilation, input_size;
   std::int64_t groups = 1;
@@ -75,8 +76,8 @@ struct AvgPoolGrad {
                                             Attr{"ceil_mode", &AvgPoolGrad::ceil_mode}};
 };
 
-// The largest element of each window and its position (i64, flat over the spatial dims): the first of equals; NaN wins.
-// Padding never wins.
+// The largest element of each window and its position (i64, flat over the spatial dims); of equal elements the first;
+// NaN wins. Padding never wins.
 struct MaxPool {
   Dims kernel, stride, padding, dilation;
   bool ceil_mode = false;

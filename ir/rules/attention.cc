@@ -77,7 +77,7 @@ Result<TypeList> infer(const AttentionGrad& op, Operands in) {
 
 namespace burn::ir::factor_rules {
 
-// A causal op tells by the numbers of queries and keys which hides which.
+// The mask of a causal op depends on the numbers of queries and keys, so that it cannot be split along them.
 std::string_view text(const Attention& op) {
   return op.causal ? "... ! !, ... ! !, ... ! !, ... ! !, ... ! ! -> ... ! !, ... ! !"
                    : "... n !, ... ! !, ... ! !, ... n !, ... n ! -> ... n !, ... n !";

@@ -15,7 +15,7 @@ Status check_reducible(std::string_view op, ReduceFn fn, const TensorType& x) {
   return fail("{}: {} takes numbers, got {}", op, name(fn), to_string(x));
 }
 
-// Of no elements there is no largest.
+// An empty axis has no extreme element.
 Status check_not_empty(std::string_view op, std::int64_t axis, const TensorType& x) {
   if (x.shape[static_cast<int>(axis)] > 0) return {};
   return fail("{}: axis {} of {} has no elements to choose from", op, axis, to_string(x));

@@ -14,7 +14,7 @@ Status check_group(std::string_view op, std::int64_t group) {
   return fail("{}: there is no group {}", op, group);
 }
 
-// Whether the members' parts can be those of a dim, and one of them be this member's.
+// Checks that `sizes` are valid sizes of parts and `member` is the rank of one of them.
 Status check_parts(std::string_view op, const Dims& sizes, std::int64_t member) {
   if (sizes.rank() == 0) return fail("{}: sizes of parts are missing", op);
   for (const auto size : sizes) {
@@ -24,7 +24,7 @@ Status check_parts(std::string_view op, const Dims& sizes, std::int64_t member) 
   return {};
 }
 
-// Of all parts; nothing if it is beyond 64 bits.
+// The sum of the sizes. Errors: INVALID_ARGUMENT if it overflows 64 bits.
 Result<std::int64_t> total(std::string_view op, const Dims& sizes) {
   std::int64_t sum = 0;
   for (const auto size : sizes) {
@@ -34,7 +34,7 @@ Result<std::int64_t> total(std::string_view op, const Dims& sizes) {
   return sum;
 }
 
-// Whether x has so many elements along `dim`, which is called `what`.
+// Checks that x has `size` elements along `dim`; `what` names the value in the message.
 Status check_size(std::string_view op, const TensorType& x, std::int64_t dim, std::int64_t size,
                   std::string_view what) {
   BURN_RETURN_IF_ERROR(check_axis(op, dim, x));
@@ -107,7 +107,7 @@ Result<TensorType> infer(const AllToAll& op, Operands in) {
 
 namespace burn::ir::factor_rules {
 
-// A program that has them is one member's already.
+// Programs with collectives are already split: each is one member's.
 Factors factors(const AllReduce&, Types operands, Types results) { return all_whole(operands, results); }
 std::string_view text(const AllReduce&) { return "!... -> !..."; }
 

@@ -9,7 +9,7 @@
 namespace burn::ir::shape_rules {
 namespace {
 
-// The box of a Random lies in the whole.
+// Checks that the box of a Random is within the whole value.
 Status check_box(const Random& op, const Shape& whole) {
   const auto no_box = [&] {
     return fail("random: {} from {} is no box of {}", to_string(op.shape), to_string(op.starts), to_string(whole));

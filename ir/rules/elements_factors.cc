@@ -1,10 +1,10 @@
-// Factors of ops that treat each element by itself, and of those that make elements from nothing.
+// Factors of element-wise ops, and of ops without operands that generate elements.
 #include "ir/factors.h"
 
 namespace burn::ir::factor_rules {
 namespace {
 
-// A map factor for each dim of the result, in all operands but numbers.
+// One map factor for each dim of the result, in all operands except those of rank 0.
 Factors by_element(Types operands, Types results) {
   Factors factors(operands.size(), results.size());
   const auto& shape = results[0]->shape;
@@ -45,7 +45,7 @@ Factors factors(const Pointwise& op, Types operands, Types results) {
     case PointwiseFn::mul:
       factors.linear = {linear_in({0}), linear_in({1})};
       break;
-    case PointwiseFn::div:  // of whole numbers it rounds
+    case PointwiseFn::div:  // integer division rounds
       if (is_floating(results[0]->dtype)) factors.linear = {linear_in({0})};
       break;
     case PointwiseFn::select:
@@ -58,7 +58,7 @@ Factors factors(const Pointwise& op, Types operands, Types results) {
 }
 std::string_view text(const Pointwise&) { return "..., ... -> ..."; }
 
-// Sums in a wider float are the same sums; whole numbers that have wrapped are not.
+// A cast to a wider float commutes with sums; a cast of integers does not, as sums may have wrapped.
 Factors factors(const Cast& op, Types operands, Types results) {
   auto factors = by_element(operands, results);
   const auto from = operands[0]->dtype;

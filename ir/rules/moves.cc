@@ -15,7 +15,7 @@ bool slice_fits(std::int64_t dim, std::int64_t start, std::int64_t size, std::in
   return start < dim && last >= 0 && last < dim;
 }
 
-// Executors multiply steps by strides, also where fewer than two elements make the step meaningless.
+// Executors multiply steps by strides, even if there are fewer than two elements and the step has no effect.
 bool step_fits(const TensorType& x, std::int64_t step) {
   constexpr std::int64_t kLimit = std::int64_t{1} << 62;
   std::int64_t elements = 1;
@@ -65,7 +65,7 @@ Result<TensorType> infer(const Permute& op, Operands in) {
   BURN_RETURN_IF_ERROR(check_operands(op.kName, in, 1));
   const auto& x = *in[0];
   bool fits = op.axes.rank() == x.shape.rank();
-  for (int i = 0; fits && i < x.shape.rank(); ++i) fits = op.axes.contains(i);  // so each is there once
+  for (int i = 0; fits && i < x.shape.rank(); ++i) fits = op.axes.contains(i);  // so each occurs once
   if (!fits) return fail("permute: {} is no order of the axes of {}", to_string(op.axes), to_string(x));
   TensorType result = x;
   for (int i = 0; i < x.shape.rank(); ++i) result.shape[i] = x.shape[static_cast<int>(op.axes[i])];

@@ -10,7 +10,7 @@ bool is_taken_in_full(std::int64_t dim, std::int64_t start, std::int64_t size, s
   return start == 0 && size == dim && (step == 1 || size <= 1);
 }
 
-// What is left of a dim, behind the factors that were found in it.
+// Adds a whole factor for the rest of a dim, inside the factors found in it.
 void add_rest_of_operand(Factors& factors, std::int64_t size, int dim) {
   if (size != 1) factors.put_operand(factors.add(size, FactorKind::whole), 0, dim);
 }
@@ -20,8 +20,8 @@ void add_rest_of_result(Factors& factors, std::int64_t size, int dim) {
 
 }  // namespace
 
-// Both shapes are read from the left. What the dims that are reached have in common is a factor, until they have
-// nothing in common any more; behind that only dims at the end that are equal are factors.
+// Walks both shapes from the left. The greatest common divisor of what is left of the current dims is a factor; the
+// walk ends where two dims have none. After that, only equal dims at the end are factors.
 Factors factors(const Reshape& op, Types operands, Types results) {
   Factors factors(operands.size(), results.size());
   const Shape &from = operands[0]->shape, &to = op.shape;
@@ -43,7 +43,7 @@ Factors factors(const Reshape& op, Types operands, Types results) {
     if (ends_left && ++i < i_end) left = from[i];
     if (ends_right && ++j < j_end) right = to[j];
   }
-  // Dims i and j, if they are there, are begun or stuck; those behind them are untouched.
+  // Dims i and j, if they exist, are partly consumed or have no common divisor; the dims after them are untouched.
   while (i_end - 1 > i && j_end - 1 > j && from[i_end - 1] == to[j_end - 1]) {
     --i_end, --j_end;
     const auto factor = factors.add(from[i_end], FactorKind::map);
@@ -120,7 +120,7 @@ Factors factors(const SliceAssign& op, Types operands, Types results) {
 std::string_view text(const SliceAssign&) { return "a dim that is written in full is map, others are whole"; }
 
 Factors factors(const Concat& op, Types operands, Types results) {
-  return along(op.axis, operands, results, {moves(Linear::kEveryOperand)});
+  return along(op.axis, operands, results, {moves(LinearOperands::kEveryOperand)});
 }
 std::string_view text(const Concat&) { return "axis is whole, other dims map"; }
 
@@ -138,7 +138,7 @@ Factors factors(const Gather& op, Types operands, Types results) {
 }
 std::string_view text(const Gather&) { return "axis of the first operand is whole, the index's and other dims map"; }
 
-// The order of additions along the index decides what is rounded how, as the order of any sum does.
+// Splitting the index changes the order of additions and so the rounding, as for any sum.
 Factors factors(const Scatter& op, Types operands, Types results) {
   Factors factors(operands.size(), results.size());
   const auto &table = operands[0]->shape, &index = operands[1]->shape;

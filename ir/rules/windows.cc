@@ -1,4 +1,5 @@
-// Shape rules of convolution and pooling. Their adjoints check that the forward op, on the result, gives the operand.
+// Shape rules of convolution and pooling. Rules of adjoints check that the forward op maps the result's shape to the
+// operand's.
 #include "ir/ops/windows.h"
 
 #include <limits>
@@ -8,7 +9,7 @@
 namespace burn::ir::shape_rules {
 namespace {
 
-// Sizes along a spatial dim stay below 2^31, so that no sum or product of two leaves 63 bits.
+// Limit for sizes along a spatial dim, so that sums and products of two do not overflow 63 bits.
 constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
 
 // A window sliding along one dim.
@@ -69,7 +70,7 @@ Status check_conv_lists(const Kind& op, Operands in, int spatial) {
   return {};
 }
 
-// Channels divide into the groups, and sliding weight over input gives output.
+// Checks that the groups divide the channels, and that the sizes of input, weight and output fit together.
 template <typename Kind>
 Status check_conv(const Kind& op, const ConvSizes& sizes) {
   const auto& [input, weight, output] = sizes;
@@ -122,7 +123,7 @@ Status check_pool_lists(const Kind& op, const TensorType& x) {
   return fail("{}: every list must have one entry per entry of kernel {}", op.kName, to_string(op.kernel));
 }
 
-// [n, c, in...] -> [n, c, out...]. Every window covers an element of the input: executors take that for granted.
+// [n, c, in...] -> [n, c, out...]. Checks that every window covers an element of the input: executors rely on it.
 template <typename Kind>
 Result<Shape> pooled(const Kind& op, const Shape& input) {
   Shape output = input;

@@ -1,4 +1,4 @@
-// Factors of ops over windows of images. Along spatial dims a window reads beyond the border of a part: they are whole.
+// Factors of ops over windows of images. Spatial dims are whole: a window reads beyond the border of a part.
 #include "ir/factors.h"
 
 namespace burn::ir::factor_rules {
@@ -8,7 +8,7 @@ constexpr std::string_view kByPlane = "n c !... -> n c !...";
 
 }  // namespace
 
-// With groups each channel meets the channels of its group alone, and dims of channels are whole.
+// With groups each channel depends only on the channels of its group, so dims of channels are whole.
 std::string_view text(const Conv& op) {
   return op.groups == 1 ? "n c !..., o c !... -> n o !..." : "n !..., !... -> n !...";
 }

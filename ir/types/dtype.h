@@ -1,4 +1,4 @@
-// Element types. The table is dtype.def; here are its enum and the facts about it.
+// Element types: the enum made from the table dtype.def, and their properties.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ inline bool is_integer(DType dtype) {
 }
 inline bool is_bool(DType dtype) { return dtype == DType::bool_; }
 
-// What arithmetic on a dtype happens in: f32 for the 16-bit floats, the dtype itself for all else.
+// The dtype that arithmetic is done in: f32 for the 16-bit floats, otherwise the dtype itself.
 constexpr DType compute_dtype(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
 
 }  // namespace burn::ir

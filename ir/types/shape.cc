@@ -48,7 +48,7 @@ std::int64_t num_elements(const Shape& shape) {
 
 std::optional<std::int64_t> checked_num_elements(const Shape& shape) {
   constexpr std::int64_t kLimit = std::int64_t{1} << 59;  // times 8 bytes stays below 2^62
-  // A zero anywhere makes the tensor empty, but the other sizes must still give strides without overflow.
+  // A size of 0 makes the tensor empty, but strides computed from the other sizes must not overflow.
   std::int64_t product = 1;
   bool is_empty = false;
   for (const auto size : shape) {

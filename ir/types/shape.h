@@ -15,11 +15,11 @@ namespace burn::ir {
 // The largest rank of any value, on the wire as in memory.
 inline constexpr int kMaxRank = 8;
 
-// Up to kMaxRank numbers. A value; copying is a few words.
+// Up to kMaxRank numbers. Cheap to copy.
 class Dims {
  public:
   Dims() = default;
-  // Requires: at most kMaxRank values (checked; a list off the wire is measured by its decoder first).
+  // Requires: at most kMaxRank values (aborts otherwise; decoders check the length of a received list first).
   Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
   explicit Dims(std::span<const std::int64_t> values);
   static Dims filled(int rank, std::int64_t value);
@@ -59,7 +59,7 @@ using Shape = Dims;  // sizes, outermost first; each >= 0
 // type.
 std::int64_t num_elements(const Shape& shape);
 
-// The number of elements, or nothing when a size is negative or the product times 8 bytes leaves 63 bits.
+// The number of elements; std::nullopt if a size is negative or the product times 8 bytes does not fit 63 bits.
 std::optional<std::int64_t> checked_num_elements(const Shape& shape);
 
 // Row-major strides in elements.
@@ -67,7 +67,7 @@ Dims contiguous_strides(const Shape& shape);
 
 std::string to_string(const Dims& dims);  // "[2, 3]"
 
-// What a value is before it has numbers.
+// The dtype and shape of a value.
 struct TensorType {
   DType dtype = DType::f32;
   Shape shape;

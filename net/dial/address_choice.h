@@ -1,5 +1,5 @@
-// Which addresses of a URL's name the connections of one session are made to: where the session is, once it is
-// somewhere, and before that not first where a server has just refused it.
+// Which of the addresses of a URL's host name the connections of one session use: the session's own address once it is
+// known, and before that first those whose server has not just refused the session.
 #pragma once
 
 #include <mutex>
@@ -11,20 +11,20 @@ namespace burn::net {
 // Thread-safe. Addresses are numeric: "10.0.0.7:3000", "[::1]:3000".
 class AddressChoice {
  public:
-  // The addresses of the name, `found`, in the order in which they are to be tried. Where the session is comes first,
-  // even if the name does not stand for it any more.
+  // Sorts `found`, the addresses of the name, into the order in which they are to be tried. The session's address comes
+  // first, even if the name no longer resolves to it.
   std::vector<std::string> order(std::vector<std::string> found) const;
-  // The last connection was made to this address.
+  // Called before a connection to this address is made.
   void dialled(const std::string& address);
-  // No session came of that connection: the other addresses are tried before it.
+  // The last connection led to no session: the other addresses are tried before its address.
   void refuse();
-  // The session is at that address, or, if it is not empty, at `advertised`.
+  // The session is at the address of the last connection, or at `advertised` if that is not empty.
   void settle(const std::string& advertised);
 
  private:
   mutable std::mutex mutex_;
   std::string last_, home_;           // Guarded by `mutex_`.
-  std::vector<std::string> refused_;  // the last one at the end. Guarded by `mutex_`.
+  std::vector<std::string> refused_;  // the latest at the end. Guarded by `mutex_`.
 };
 
 }  // namespace burn::net

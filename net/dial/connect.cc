@@ -35,11 +35,11 @@ Status bad_url(const std::string& url, std::string_view why) {
   return invalid_argument("device URL \"" + url + "\": " + std::string{why});
 }
 
-constexpr int kMaxClientThreads = 4;  // a session's upload is not to be in the way of another's runs
+constexpr int kMaxClientThreads = 4;  // so that one session's upload does not delay another's runs
 
 constexpr std::size_t kMaxNameBytes = 255;
 
-// Sets the device of `endpoint` to that of `text`. False: it is neither a number nor a name.
+// Sets the device of `endpoint` from `text`. Returns false if it is neither a number nor a name.
 bool set_device(Endpoint& endpoint, std::string_view text) {
   if (const auto number = parse_number<std::uint32_t>(text)) {
     endpoint.device = *number;
@@ -51,7 +51,7 @@ bool set_device(Endpoint& endpoint, std::string_view text) {
   return is_name;
 }
 
-// Where in a URL of a scheme with a path that names a device the path begins: behind this colon. npos: nowhere.
+// Finds the colon in front of the path in a URL that names a device before its path; npos if there is none.
 std::size_t end_of_device(std::string_view url, std::size_t device) {
   const auto first = url.find(':', device);
   if (first == std::string_view::npos || parse_number<std::uint32_t>(url.substr(device, first - device))) return first;
@@ -59,8 +59,8 @@ std::size_t end_of_device(std::string_view url, std::size_t device) {
   return last == std::string_view::npos || last < device ? first : last;
 }
 
-// The event loops for all channels of the process, there to its end: a channel may be dropped from the loop's own
-// thread.
+// The event loops for all channels of the process. They are never destroyed, as a channel may be destroyed on a loop's
+// own thread.
 IoThreads& client_threads() {
   static auto& threads = *new OnePerProcess<IoThreads>;
   return threads.get([] { return std::make_unique<IoThreads>(kMaxClientThreads); });
@@ -77,7 +77,7 @@ Result<std::shared_ptr<proto::Channel>> connect_websocket(UniqueFd socket, const
   return open_websocket(client_threads().next(), std::move(socket), host, options, std::move(handler));
 }
 
-// What a client says and trusts: null where the URL's scheme has no TLS.
+// A client's TLS identity: null where the URL's scheme has no TLS.
 using Identity = std::shared_ptr<const tls::ClientIdentity>;
 
 Result<Identity> identity_for(const Endpoint& endpoint, tls::ClientFiles files) {
@@ -90,14 +90,13 @@ Result<Identity> identity_for(const Endpoint& endpoint, tls::ClientFiles files) 
   return tls::client_identity(files);
 }
 
-// Where the connection may go, in the order in which it is tried. gRPC would resolve names, too, but not quite like the
-// rest of the machine.
+// The addresses to try, in order. gRPC would resolve names, too, but not quite as the rest of the machine does.
 Result<std::vector<std::string>> addresses_of(const HostPort& where, AddressChoice& choice) {
   choice.dialled({});
   auto found = resolve(where);
   auto ordered = choice.order(found.ok() ? *found : std::vector<std::string>{});
   if (ordered.empty()) return found.status();
-  const auto first = parse_host_port(ordered.front());  // a server may have advertised a name
+  const auto first = parse_host_port(ordered.front());  // a server may have advertised a host name
   if (const auto numeric = first.ok() ? resolve(*first) : first.status(); numeric.ok()) {
     ordered.erase(ordered.begin());
     ordered.insert(ordered.begin(), numeric->begin(), numeric->end());
@@ -105,8 +104,7 @@ Result<std::vector<std::string>> addresses_of(const HostPort& where, AddressChoi
   return ordered;
 }
 
-// Calls `dial` with one address after the other until one takes the connection. Each may use its share of the time that
-// is left.
+// Calls `dial` with one address after the other until one connects. Each may use its share of the time that is left.
 template <typename Dial>
 auto dial_first(const std::vector<std::string>& addresses, AddressChoice& choice, Deadline deadline, const Dial& dial)
     -> decltype(dial(std::string{}, deadline)) {
@@ -229,7 +227,7 @@ bool is_gone_for_good(const std::string& url, const Status& failure) {
   return where.ok() && is_loopback(*where) && says(ECONNREFUSED);
 }
 
-bool is_plain_and_far(const Endpoint& endpoint) {
+bool is_unencrypted_remote(const Endpoint& endpoint) {
   const bool is_tcp = endpoint.scheme == Endpoint::Scheme::websocket || endpoint.scheme == Endpoint::Scheme::grpc;
   if (!is_tcp || endpoint.has_tls) return false;
   const auto where = parse_host_port(endpoint.address);

@@ -19,7 +19,7 @@ int milliseconds_until(Deadline deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30));
 }
 
-// 0 or the errno that says why not.
+// Returns 0, or the errno of the failure.
 int connect_until(int fd, const sockaddr* address, socklen_t size, Deadline deadline) {
   if (::connect(fd, address, size) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
@@ -78,7 +78,7 @@ Result<UniqueFd> dial_unix(const std::string& path, Deadline deadline) {
   if (!fd) return unavailable(errno_text(errno));
   while (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (errno != EAGAIN || milliseconds_until(deadline) == 0) return unavailable(errno_text(errno));
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});  // the server's queue is full
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});  // the server's queue of connections is full
   }
   return fd;
 }

@@ -33,7 +33,7 @@ Result<UniqueFd> dial(const std::string& address, Clock::time_point deadline) {
       fmt::format("unix socket path \"{}\" has {} bytes, not 1 to {}", path, path.size(), kMaxPath));
 }
 
-// A connection that is there until a time.
+// A connection whose operations fail after a deadline.
 class Line {
  public:
   Line(const std::string& address, Clock::time_point deadline) : address_(address), deadline_(deadline) {}
@@ -58,7 +58,7 @@ class Line {
     return {};
   }
 
-  // All up to the end.
+  // Reads until the server closes the connection.
   Result<std::string> read() {
     std::string all;
     std::array<char, 16'384> buffer{};

@@ -22,10 +22,10 @@
 namespace burn::net {
 namespace {
 
-constexpr int kKeepaliveMilliseconds = 15'000;  // ping after so much silence, give up after as much again
+constexpr int kKeepaliveMilliseconds = 15'000;  // silence until a ping, and then until giving up
 
-// gRPC's story ends with the system's word: "...; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect to remote
-// host: Connection refused".
+// Reduces gRPC's message to the system's error, with which it ends: "...; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed
+// to connect to remote host: Connection refused".
 Status describe(const grpc::Status& status) {
   std::string text = status.error_message();
   constexpr std::string_view kCause = "Failed to connect to remote host: ";
@@ -36,19 +36,20 @@ Status describe(const grpc::Status& status) {
 std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address, const GrpcTls& tls) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(static_cast<int>(proto::kMaxFrameBytes));
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own: sessions do not share a window
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // like the other transports
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // one connection each: sessions share no window
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // as for the other transports
   tune_grpc([&](const char* name, int value) { arguments.SetInt(name, value); });
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMilliseconds);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  if (tls.identity && !tls::is_address(tls.host)) arguments.SetSslTargetNameOverride(tls.host);  // it is told the name
+  if (tls.identity && !tls::is_address(tls.host)) arguments.SetSslTargetNameOverride(tls.host);  // `address` is numeric
   return grpc::CreateCustomChannel(address, grpc_channel_credentials(tls), arguments);
 }
 
-// The loops of all calls of the process, there to its end: a session has one to itself while there are few, or its runs
-// would wait behind the megabytes of others, which gRPC moves without a pause.
+// The loop with the fewest users. Loops are shared by all calls of the process and never destroyed. A session has a
+// loop to itself while there are few; otherwise its runs would wait behind the megabytes of others, which gRPC moves
+// without a pause.
 std::shared_ptr<GrpcLoop> next_loop() {
   constexpr std::size_t kMax = 4;
   static auto& mutex = *new std::mutex;
@@ -68,7 +69,7 @@ std::shared_ptr<GrpcLoop> next_loop() {
   return *least;
 }
 
-// One call of Connect. Callbacks run on the loop's thread; it lives until none is due and its channel is gone.
+// One call of Connect. Callbacks run on the loop's thread. It lives until no callback is due and its channel is gone.
 class Stream final : public GrpcSender, public std::enable_shared_from_this<Stream> {
  public:
   Stream(const std::string& address, const GrpcTls& tls, std::shared_ptr<proto::ChannelHandler> handler,
@@ -81,7 +82,7 @@ class Stream final : public GrpcSender, public std::enable_shared_from_this<Stre
         is_encrypted_(tls.identity != nullptr),
         stub_(channel_) {}
 
-  // Ready when the server has taken the call, or with why not.
+  // The future is ready when the server has accepted the call, or with the reason why not.
   std::future<Status> start();
 
   void detach() {
@@ -118,12 +119,12 @@ class Stream final : public GrpcSender, public std::enable_shared_from_this<Stre
   grpc::ClientContext context_;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
   HandlerGate gate_;
-  std::shared_ptr<Stream> self_;  // gRPC's share, until nothing is due
+  std::shared_ptr<Stream> self_;  // keeps this alive until no callback is due
   std::promise<Status> opened_;
   bool is_opened_set_ = false;
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer outgoing_;
-  grpc::Status status_;           // of the call, when it has finished
+  grpc::Status status_;           // the call's, once it has finished
   std::optional<Status> broken_;  // the peer broke the transport's rules; set before the call is cancelled
 
   GrpcOp<Stream> started_{this, &Stream::on_started};
@@ -131,12 +132,12 @@ class Stream final : public GrpcSender, public std::enable_shared_from_this<Stre
   GrpcOp<Stream> read_{this, &Stream::on_read};
   GrpcOp<Stream> written_{this, &Stream::on_written, GrpcTag::Where::anywhere};
   GrpcOp<Stream> finished_{this, &Stream::on_finished};
-  std::atomic<int> due_ = 0;  // of these, but for written_, which finished_ waits for
+  std::atomic<int> due_ = 0;  // pending operations, without written_, for which finished_ waits
 
   // Under the lock:
-  bool writing_ = true;  // gRPC has outgoing_, or has not yet started
-  bool closed_ = false;  // we have nothing more to say
-  bool ending_ = false;  // nor has the server
+  bool writing_ = true;  // gRPC is writing outgoing_, or the call has not started
+  bool closed_ = false;  // this end sends nothing more
+  bool ending_ = false;  // nor does the server
 };
 
 std::future<Status> Stream::start() {
@@ -144,8 +145,8 @@ std::future<Status> Stream::start() {
   auto opened = opened_.get_future();
   call_ = stub_.PrepareCall(&context_, kGrpcMethod, loop_->queue());
   due_ = 2;
-  // What is said first does not wait for the server's headers. Pumped when the call has started, be it before they
-  // come.
+  // The greeting does not wait for the server's headers: it is written once the call has started, which may be before
+  // they arrive.
   if (auto greeting = handler_->greeting()) queue_.push(*std::move(greeting), proto::Lane::control);
   const std::lock_guard lock(lock_);
   call_->StartCall(started_.hand_over());
@@ -165,7 +166,7 @@ void Stream::on_started(bool /*ok*/) {
 void Stream::on_headers(bool ok) {
   {
     const std::lock_guard lock(lock_);
-    // A call that is refused at once brings metadata too: those of its end.
+    // Metadata also arrives for a call that is refused at once: that of its end.
     ok = ok && context_.GetServerInitialMetadata().contains(kGrpcOpenKey);
   }
   if (!ok) return finish();
@@ -191,7 +192,7 @@ void Stream::on_read(bool ok) {
 }
 
 void Stream::on_written(bool ok) {
-  const auto self = shared_from_this();  // the end may come as soon as the lock is released
+  const auto self = shared_from_this();  // the call may end as soon as the lock is released
   {
     const std::lock_guard lock(lock_);
     outgoing_.Clear();
@@ -199,7 +200,7 @@ void Stream::on_written(bool ok) {
     writing_ = false;
     if (ending_) return finish_when_written();
   }
-  if (ok) pump();  // if not, on_read hears of it too
+  if (ok) pump();  // if not ok, on_read fails, too
 }
 
 void Stream::write_next() {
@@ -258,8 +259,8 @@ Result<std::shared_ptr<proto::Channel>> try_to_connect(const std::string& addres
 
 }  // namespace
 
-// gRPC 1.51 looks at errno some calls after connect(), and now and then takes a connection that is under way for one
-// that failed with an error that no TCP connection has, such as a file that is missing. That gets another chance.
+// gRPC 1.51 reads errno some calls after connect(), and sometimes takes a connection in progress for one that failed,
+// with an error that TCP connections do not have, such as a missing file. Such a failure is retried.
 Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address, const GrpcTls& tls,
                                                      std::shared_ptr<proto::ChannelHandler> handler,
                                                      Deadline deadline) {

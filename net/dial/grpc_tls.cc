@@ -17,7 +17,7 @@ namespace {
 
 namespace experimental = grpc::experimental;
 
-// Asked after gRPC has verified the chain.
+// Called after gRPC has verified the chain.
 class HostVerifier final : public experimental::ExternalCertificateVerifier {
  public:
   explicit HostVerifier(std::string host) : host_(std::move(host)) {}

@@ -11,8 +11,8 @@ class ChannelCredentials;
 
 namespace burn::net {
 
-// Trusts and shows what tls.identity does, and takes a server's certificate only if it names tls.host in its
-// subjectAltName: gRPC's own check would take its CN. Without an identity: no TLS.
+// Credentials with the issuers and the certificate of tls.identity. A server's certificate is accepted only if its
+// subjectAltName names tls.host; gRPC's own check would accept its CN. Without an identity: no TLS.
 std::shared_ptr<grpc::ChannelCredentials> grpc_channel_credentials(const GrpcTls& tls);
 
 }  // namespace burn::net

@@ -24,22 +24,22 @@ bool wait(int socket, short events, Deadline deadline) {
   return ::poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(left, 0))) > 0;
 }
 
-// Ok: hands were shaken, and the server has not objected to what the client showed. `shows`: the client has a
+// Ok: the handshake succeeded, and the server has not rejected the client's certificate. `shows`: the client has a
 // certificate.
 Status try_tls(tls::Stream& stream, int socket, bool shows, Deadline deadline) {
   for (;;) {
-    BURN_TRY(const bool is_done, stream.shake_hands());
+    BURN_TRY(const bool is_done, stream.do_handshake());
     if (is_done) break;
     const auto wanted = static_cast<short>(POLLIN | (stream.wants_to_write() ? POLLOUT : 0));
     if (!wait(socket, wanted, deadline)) return {};
   }
-  // With TLS 1.3 the server looks at the client's certificate after that, and then speaks HTTP/2 at once.
+  // With TLS 1.3 the server checks the client's certificate after the handshake, and then sends HTTP/2 at once.
   std::array<char, 256> bytes;
   const iovec part{bytes.data(), bytes.size()};
   while (wait(socket, POLLIN, deadline)) {
     const auto got = stream.read({&part, 1});
     if (got.error == EAGAIN) continue;
-    // gRPC's servers leave without a word.
+    // gRPC servers close the connection without an alert.
     const bool has_left = got.bytes == 0 && (got.error == 0 || got.error == ECONNRESET);
     if (shows && (has_left || !stream.failure().ok()))
       return unavailable("the server went away when it had this client's certificate (BURN_TLS_CERT)");
@@ -48,14 +48,14 @@ Status try_tls(tls::Stream& stream, int socket, bool shows, Deadline deadline) {
   return stream.failure();
 }
 
-// Whether a server answers the beginning of TLS with TLS.
+// Whether a server answers a TLS handshake with TLS.
 bool speaks_tls(const HostPort& where, Deadline deadline) {
   const auto identity = tls::client_identity({});
   const auto socket = dial_tcp(where, deadline);
   if (!identity.ok() || !socket.ok()) return false;
   const auto stream = tls::Stream::connect(*identity, where.host, socket->get(), "h2");
-  (void)try_tls(*stream, socket->get(), false, deadline);  // which fails: no name is trusted
-  return stream->has_met_tls();
+  (void)try_tls(*stream, socket->get(), false, deadline);  // the result does not matter: any TLS answer will do
+  return stream->peer_speaks_tls();
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Why a connection of gRPC does not come about, where it has to do with TLS: gRPC does not tell the cases apart.
+// Finds out why a gRPC connection fails when TLS is the cause, as gRPC does not distinguish the cases.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace burn::net {
 
-// After connect_grpc() has failed with `failure`: connects once more, to see what the server speaks and shows. Blocks,
-// until `deadline` at most, and not where the failure says enough (no server listens). Ok: nothing more is known.
-// Errors: UNAVAILABLE with why, in the words that WebSocket has for it.
+// Called after connect_grpc() has failed with `failure`: connects once more, to see whether the server speaks TLS and
+// with which certificate. Blocks, until `deadline` at most; does not connect if the failure says enough (no server
+// listens). Ok: nothing more is known. Errors: UNAVAILABLE with the reason, in the same words as WebSocket.
 Status explain_grpc_failure(const std::string& address, const GrpcTls& tls, const Status& failure, Deadline deadline);
 
 }  // namespace burn::net

@@ -1,4 +1,4 @@
-// The transports behind connect_channel, one file each. Errors say why without the URL.
+// The transports behind connect_channel, one file each. Error messages say why, without the URL.
 #pragma once
 
 #include <chrono>
@@ -15,14 +15,14 @@ namespace burn::net {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-// The numeric addresses that a host's name stands for, the preferred one first: "127.0.0.1:3000", "[::1]:3000".
+// The numeric addresses of a host name, the preferred one first: "127.0.0.1:3000", "[::1]:3000".
 Result<std::vector<std::string>> resolve(const HostPort& address);
 
 // A connected, non-blocking socket.
 Result<UniqueFd> dial_tcp(const HostPort& address, Deadline deadline);
 Result<UniqueFd> dial_unix(const std::string& path, Deadline deadline);
 
-// With TLS: what the client shows and trusts, and the host that the server's certificate has to name.
+// A client's TLS identity, and the host that the server's certificate has to name.
 struct GrpcTls {
   std::shared_ptr<const tls::ClientIdentity> identity;  // null: without TLS
   std::string host = {};

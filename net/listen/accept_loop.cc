@@ -22,14 +22,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr auto kPause = milliseconds{100};  // before another try when accepting failed
+constexpr auto kPause = milliseconds{100};  // before a retry after accept() failed
 constexpr auto kTick = milliseconds{1000};
 constexpr int kAcceptsPerTurn = 64;
-constexpr auto kRefusalTime = milliseconds{1000};  // for a peer to read why it is refused
-constexpr std::uint64_t kMinArrival = 512;         // bytes that have been read before we could look
-// An estimate may count what lies unread again when more comes, so a busy server sees a few times of what was sent: of
-// the 64 KiB that HTTP/2 lets a client send before the server reads.
-constexpr double kNamelessBurst = 4 * TokenBucket::kBurst;
+constexpr auto kRefusalTime = milliseconds{1000};  // time for a peer to read why it is refused
+constexpr std::uint64_t kMinArrival = 512;         // least count for an arrival: bytes may be read before the check
+// An estimate may count unread bytes again when more arrive, so on a busy server it is a few times the bytes that were
+// sent: up to the 64 KiB that HTTP/2 lets a client send before the server reads.
+constexpr double kUnnamedBurst = 4 * TokenBucket::kBurst;
 
 }  // namespace
 
@@ -77,8 +77,8 @@ bool AcceptLoop::watch(int fd, unsigned events, bool is_new) const {
   return ::epoll_ctl(poll_.get(), is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
-// While there are no descriptors the socket stays ready: it is left alone for a moment, not asked again and again. Of a
-// descriptor that is watched already this does not fail, for nothing new is wanted of the kernel.
+// Without free descriptors the socket stays readable, so it is not watched for a moment instead of being polled again
+// and again. The call cannot fail for a descriptor that is watched already, as the kernel allocates nothing.
 void AcceptLoop::listen(bool wanted) { (void)watch(listening_.get(), wanted ? unsigned{EPOLLIN} : 0U, false); }
 
 void AcceptLoop::run() {
@@ -100,7 +100,7 @@ void AcceptLoop::run() {
         accept_all();
       } else if (fd != wake_event_.get()) {
         const bool is_over = (events[static_cast<std::size_t>(i)].events & (EPOLLHUP | EPOLLERR)) != 0;
-        is_over ? forget(fd) : look_at(fd);
+        is_over ? forget(fd) : count_received(fd);
       }
     }
     const auto now = Clock::now();
@@ -113,7 +113,7 @@ void AcceptLoop::run() {
     end_overdue();
     try {
       callbacks_.tick();
-    } catch (const std::exception&) {  // no memory: in a second again
+    } catch (const std::exception&) {  // no memory: tried again in a second
     }
   }
 }
@@ -124,7 +124,7 @@ void AcceptLoop::accept_all() {
     if (client) {
       try {
         serve(std::move(client));
-      } catch (const std::exception&) {  // no memory for it: it is closed
+      } catch (const std::exception&) {  // no memory: the connection is closed
       }
     } else if (errno == EAGAIN) {
       return;
@@ -139,12 +139,12 @@ void AcceptLoop::accept_all() {
 void AcceptLoop::serve(UniqueFd client) {
   std::string peer = peer_name(client.get());
   auto permit = permits_->take(Peer::of(peer));
-  if (!permit.ok() || !has_memory_for_connection(kResumeReserve)) return;  // its call is told of less than that
+  if (!permit.ok() || !has_memory_for_connection(kResumeReserve)) return;  // with more memory, its call is told why
   UniqueFd ours{::fcntl(client.get(), F_DUPFD_CLOEXEC, 0)};
   if (!ours) return;
   const int fd = ours.get();
   keep(std::move(ours), *std::move(permit), peer);
-  // That both directions are shut down is always told.
+  // EPOLLHUP, when both directions are shut down, is always reported.
   if (!watch(fd, EPOLLIN | EPOLLET)) return forget(fd);
   callbacks_.accepted(std::move(client));
 }
@@ -162,7 +162,7 @@ void AcceptLoop::keep(UniqueFd ours, Permit permit, const std::string& peer) {
                                                                     .counted = Clock::now(),
                                                                     .is_named = is_named})
                            .first->second;
-    if (!is_named) connection.bucket.begin(kNamelessBurst, 0, Clock::now());
+    if (!is_named) connection.bucket.begin(kUnnamedBurst, 0, Clock::now());
   } catch (...) {
     if (is_named) by_peer_.erase(peer);
     throw;
@@ -170,11 +170,11 @@ void AcceptLoop::keep(UniqueFd ours, Permit permit, const std::string& peer) {
 }
 
 void AcceptLoop::forget(int fd) {
-  AcceptedConnection over;  // its permit goes outside the lock
+  AcceptedConnection over;  // the permit is released outside the lock
   const std::lock_guard lock{mutex_};
   const auto it = open_.find(fd);
   if (it == open_.end()) return;
-  (void)::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, fd, nullptr);  // to close one of two descriptors does not
+  (void)::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, fd, nullptr);  // closing one of two descriptors would not remove it
   if (const auto named = by_peer_.find(it->second.peer); named != by_peer_.end() && named->second == fd) {
     by_peer_.erase(named);
   }
@@ -205,25 +205,25 @@ void AcceptLoop::unauthenticated_began(const std::string& peer) {
   if (!connection || connection->unauthenticated++ > 0 || !connection->is_authenticated) return;
   const auto received = received_bytes(connection->socket.get());
   if (!received) return;
-  connection->bucket.begin(TokenBucket::kBesideSessions, *received, Clock::now());
+  connection->bucket.begin(TokenBucket::kBurstWithSessions, *received, Clock::now());
   set_watched(*connection, true);
 }
 
 void AcceptLoop::unauthenticated_ended(const std::string& peer, bool is_authenticated) {
   const std::lock_guard lock{mutex_};
   auto* connection = find(peer);
-  if (!connection && is_authenticated && peer.starts_with("unix")) authenticate_nameless();
-  if (!connection || connection->unauthenticated == 0) return;  // another one, from the same port
+  if (!connection && is_authenticated && peer.starts_with("unix")) authenticate_unnamed();
+  if (!connection || connection->unauthenticated == 0) return;  // a later connection from the same port
   connection->is_authenticated |= is_authenticated;
   if (--connection->unauthenticated == 0 && connection->is_authenticated) set_watched(*connection, false);
 }
 
-void AcceptLoop::authenticate_nameless() {
+void AcceptLoop::authenticate_unnamed() {
   for (auto& entry : open_) {
     AcceptedConnection& connection = entry.second;
     if (connection.is_named) continue;
     connection.is_authenticated = true;
-    connection.ends_at.reset();  // a client may send before its call is looked at, and be counted several times over
+    connection.ends_at.reset();  // bytes sent before its call was seen may be counted several times
     set_watched(connection, false);
   }
 }
@@ -233,44 +233,45 @@ void AcceptLoop::set_watched(AcceptedConnection& connection, bool wanted) const 
   if (watch(connection.socket.get(), wanted ? EPOLLIN | EPOLLET : EPOLLET, false)) connection.is_watched = wanted;
 }
 
-// Something has come on a connection.
-void AcceptLoop::look_at(int fd) {
+// Bytes have arrived on a connection.
+void AcceptLoop::count_received(int fd) {
   std::string peer;
   {
     const std::lock_guard lock{mutex_};
     const auto it = open_.find(fd);
     if (it == open_.end() || !it->second.is_watched) return;
     auto& connection = it->second;
-    if (!connection.is_named) return look_at_nameless(connection);
+    if (!connection.is_named) return count_received_unnamed(connection);
     const auto received = received_bytes(fd);
     if (!received) return set_watched(connection, false);
     const auto verdict = connection.bucket.count(*received, Clock::now());
-    if (verdict == TokenBucket::Verdict::fine) return;
+    if (verdict == TokenBucket::Verdict::within_limit) return;
     if (!connection.is_authenticated) {
-      if (verdict == TokenBucket::Verdict::absurd) end_unread(fd);
+      if (verdict == TokenBucket::Verdict::far_over_limit) end_unread(fd);
       if (std::exchange(connection.ends_at, Clock::now() + kRefusalTime)) return;
     }
     peer = connection.peer;
   }
   try {
-    callbacks_.too_much(peer);
+    callbacks_.limit_exceeded(peer);
   } catch (const std::exception&) {  // no memory to tell the peer
     const std::lock_guard lock{mutex_};
     if (const auto it = open_.find(fd); it != open_.end()) end_unread(fd);
   }
 }
 
-// The peer is not told why: every other connection without a name would be told, too.
-void AcceptLoop::look_at_nameless(AcceptedConnection& connection) {
+// The peer is not told why, as every other connection without a name would be told, too.
+void AcceptLoop::count_received_unnamed(AcceptedConnection& connection) {
   const int fd = connection.socket.get();
-  // More than last time: perhaps nothing was read since, and what lies there more is new. Otherwise something was read,
-  // and all that lies there may be new.
+  // More unread bytes than last time: perhaps nothing was read since, and only the difference is new. Otherwise
+  // something was read, and all unread bytes may be new.
   const auto unread = unread_bytes(fd);
   const auto before = std::exchange(connection.unread, unread);
   connection.estimated += std::max(unread > before ? unread - before : unread, kMinArrival);
   const auto verdict = connection.bucket.count(connection.estimated, Clock::now());
-  if (verdict == TokenBucket::Verdict::absurd) end_unread(fd);
-  if (verdict != TokenBucket::Verdict::fine && !connection.ends_at) connection.ends_at = Clock::now() + kRefusalTime;
+  if (verdict == TokenBucket::Verdict::far_over_limit) end_unread(fd);
+  if (verdict != TokenBucket::Verdict::within_limit && !connection.ends_at)
+    connection.ends_at = Clock::now() + kRefusalTime;
 }
 
 void AcceptLoop::end_overdue() {
@@ -278,13 +279,13 @@ void AcceptLoop::end_overdue() {
   const std::lock_guard lock{mutex_};
   for (auto& entry : open_) {
     AcceptedConnection& connection = entry.second;
-    if ((connection.ends_at && *connection.ends_at <= now) || only_sends(connection)) end_unread(entry.first);
+    if ((connection.ends_at && *connection.ends_at <= now) || sends_without_reading(connection))
+      end_unread(entry.first);
   }
 }
 
-// HTTP/2 answers frames (pings, settings) without showing them to us, and gRPC holds the answers as long as the peer
-// does not take them.
-bool AcceptLoop::only_sends(AcceptedConnection& connection) {
+// HTTP/2 answers frames (pings, settings) without reporting them, and gRPC holds the answers until the peer reads them.
+bool AcceptLoop::sends_without_reading(AcceptedConnection& connection) {
   if (!connection.is_named) return false;
   const auto taken = taken_bytes(connection.socket.get());
   const auto received = received_bytes(connection.socket.get());
@@ -293,7 +294,7 @@ bool AcceptLoop::only_sends(AcceptedConnection& connection) {
     connection.taken = taken->taken;
     connection.received_then = *received;
   }
-  return *received - connection.received_then > kMaxWhilePeerTakesNothing;
+  return *received - connection.received_then > kMaxBytesWhileNotReading;
 }
 
 }  // namespace burn::net

@@ -34,7 +34,7 @@ std::string bound_address(int fd) {
   return to_string(address);
 }
 
-// 0 or the errno that says why not.
+// Returns 0, or the errno of the call that failed.
 int bind_and_listen(int fd, const sockaddr* address, socklen_t size) {
   if (::bind(fd, address, size) != 0 || ::listen(fd, SOMAXCONN) != 0) return errno;
   return 0;
@@ -42,11 +42,11 @@ int bind_and_listen(int fd, const sockaddr* address, socklen_t size) {
 
 bool is_loopback(const sockaddr* address) { return Peer::of(to_string(address)).where == Peer::Where::loopback; }
 
-// Whether a process accepts connections there.
+// Whether a process accepts connections at the address.
 bool is_served(const sockaddr_un& address) {
   const UniqueFd probe{::socket(AF_UNIX, kSocketFlags, 0)};
   const int status = ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  return status == 0 || errno == EAGAIN;  // EAGAIN: its queue is full
+  return status == 0 || errno == EAGAIN;  // EAGAIN: its queue of connections is full
 }
 
 int int_option(int fd, int name) {
@@ -55,7 +55,7 @@ int int_option(int fd, int name) {
   return ::getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
 }
 
-// The socket of "fd:3", of the family of unix sockets or of those of TCP.
+// The inherited socket "fd:3". Errors if it is not of the family of unix sockets, or of TCP, as `is_unix` says.
 Result<UniqueFd> inherited(const std::string& address, bool is_unix) {
   const auto wrong = [&](const std::string& why) { return invalid_argument(address + ": " + why); };
   const auto text = std::string_view{address}.substr(kInherited.size());
@@ -68,7 +68,7 @@ Result<UniqueFd> inherited(const std::string& address, bool is_unix) {
   const int family = int_option(number, SO_DOMAIN);
   if (is_unix ? family != AF_UNIX : family != AF_INET && family != AF_INET6)
     return wrong(is_unix ? "this socket is no unix socket" : "this socket is none of TCP");
-  // A copy: a second listener on the same descriptor is then no use of a closed one.
+  // A copy, so that a second listener on the same descriptor does not use a closed one.
   UniqueFd own{::fcntl(number, F_DUPFD_CLOEXEC, 0)};
   if (!own || ::fcntl(own.get(), F_SETFL, O_NONBLOCK) != 0 || ::fcntl(number, F_SETFD, FD_CLOEXEC) != 0)
     return cannot_listen(address, errno_text(errno));
@@ -113,7 +113,7 @@ Result<BoundSocket> bind_tcp(const std::string& address, bool loopback_only) {
   }
   UniqueFd fd{::socket(addresses->ai_family, kSocketFlags, 0)};
   if (!fd) return cannot_listen(address, errno_text(errno));
-  const int on = 1;  // a server that restarts takes its port back at once
+  const int on = 1;  // a restarted server can bind its port at once
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (const int error = bind_and_listen(fd.get(), addresses->ai_addr, addresses->ai_addrlen); error != 0) {
     return cannot_listen(address, errno_text(error));

@@ -1,5 +1,4 @@
-// Listening sockets before any transport is on them: addresses are resolved here, and a failure to bind gets its
-// sentence.
+// Creates listening sockets, before a transport uses them: resolves the address, binds, and describes a failure.
 #pragma once
 
 #include <string>
@@ -14,14 +13,14 @@ namespace burn::net {
 struct BoundSocket {
   UniqueFd fd;            // listening, non-blocking
   std::string address;    // "127.0.0.1:3000", with the real port
-  std::string file = {};  // of a unix socket that was bound here, for its owner to remove
+  std::string file = {};  // of a unix socket that was bound here; the caller removes it
 };
 
-// A socket that the process was started with, by its descriptor, in place of an address to bind.
+// Prefix of the descriptor of a listening socket that the process inherited, given instead of an address to bind.
 inline constexpr std::string_view kInherited = "fd:";  // "fd:3"
 
-// An address may be kInherited's: INVALID_ARGUMENT where it is no stream socket that listens, of TCP or unix as the
-// function is for. Errors: as in listener.h.
+// `address` may be "fd:3" (kInherited). Errors: as in listener.h; INVALID_ARGUMENT if the inherited descriptor is not a
+// listening stream socket of the function's family (TCP or unix).
 Result<BoundSocket> bind_tcp(const std::string& address, bool loopback_only = false);
 Result<BoundSocket> bind_unix(const std::string& path);
 

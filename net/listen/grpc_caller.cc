@@ -6,7 +6,7 @@
 namespace burn::net {
 namespace {
 
-// "ipv4:127.0.0.1:40312" and "ipv6:%5B::1%5D:40312" as others write them.
+// The peer's name in the form of the other transports, from gRPC's "ipv4:127.0.0.1:40312" or "ipv6:%5B::1%5D:40312".
 std::string peer_name(std::string uri) {
   const auto replace = [&uri](std::string_view what, std::string_view with) {
     if (const auto at = uri.find(what); at != std::string::npos) uri.replace(at, what.size(), with);

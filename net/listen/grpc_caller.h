@@ -1,4 +1,4 @@
-// The client of a call over gRPC, and what is counted for it while the call lasts.
+// The client of a call over gRPC, and the permits and counts that are held for it while the call lasts.
 #pragma once
 
 #include <memory>
@@ -11,27 +11,29 @@
 
 namespace burn::net {
 
-// Used by one thread at a time; peer() by all once it has arrived.
+// Used by one thread at a time; peer() may be called by any thread after arrive().
 class GrpcCaller {
  public:
   explicit GrpcCaller(GrpcCalls& calls) : calls_(calls) {}
 
-  // From where, as gRPC writes it. Errors: RESOURCE_EXHAUSTED for a call too many on one connection.
+  // Takes the peer's address, as gRPC writes it. Errors: RESOURCE_EXHAUSTED if its connection has opened too many
+  // calls.
   Status arrive(const std::string& uri);
   const std::string& peer() const { return peer_; }  // "127.0.0.1:40312"
 
-  // A connection's place, and one to watch our health from. Errors: RESOURCE_EXHAUSTED where all are taken.
+  // connect() takes a permit for a connection, watch() one for a health watch. Errors: RESOURCE_EXHAUSTED where none is
+  // left.
   Status connect(std::weak_ptr<Abortable> connection);
-  // Why the connection's place is one for a client that comes back; ok: it is any client's.
+  // Not ok, with the reason, if the permit is only for a client that returns to its session; ok: for any client.
   const Status& full() const { return full_; }
   Status watch();
 
-  // The call is unauthenticated until its token is accepted, or until it asks for our health. `until`: it is refused
-  // then.
+  // The call counts as unauthenticated until end_unauthenticated(): when its token is accepted, or its health request
+  // has arrived. `until`: when the call is refused.
   void begin_unauthenticated(std::weak_ptr<UnauthenticatedCall> call, UnauthenticatedCalls::Clock::time_point until);
   bool is_unauthenticated() const { return registration_ != nullptr; }
   void end_unauthenticated(bool is_authenticated);
-  // What is counted for it is given back.
+  // Releases everything that is held for the client.
   void leave();
 
  private:

@@ -11,7 +11,7 @@ void GrpcCalls::take(const std::shared_ptr<GrpcLoop>& loop) noexcept {
     wait_for_call(*this, loop);
   } catch (const std::exception&) {
     const std::lock_guard lock{mutex_};
-    owed_.push_back(loop);
+    loops_to_retry_.push_back(loop);
   }
 }
 
@@ -22,13 +22,13 @@ void GrpcCalls::refuse_unauthenticated(const std::string& peer) {
 
 void GrpcCalls::tick() {
   unauthenticated_.tick();
-  std::vector<std::shared_ptr<GrpcLoop>> owed;
-  owed.reserve(kMaxLoops);
+  std::vector<std::shared_ptr<GrpcLoop>> loops;
+  loops.reserve(kMaxLoops);
   {
     const std::lock_guard lock{mutex_};
-    owed.swap(owed_);
+    loops.swap(loops_to_retry_);
   }
-  for (const auto& loop : owed) take(loop);
+  for (const auto& loop : loops) take(loop);
 }
 
 }  // namespace burn::net

@@ -1,4 +1,4 @@
-// Calls of Connect over gRPC, each a proto::Channel.
+// Serves calls of Connect over gRPC, each of which is a proto::Channel, and health checks.
 #pragma once
 
 #include <chrono>
@@ -21,29 +21,29 @@ class AsyncGenericService;
 
 namespace burn::net {
 
-// Serves calls. Outlives the loops that take them.
+// Must outlive the loops that take calls.
 class GrpcCalls {
  public:
   struct Parts {
     grpc::AsyncGenericService& service;
     Acceptor& acceptor;
     std::shared_ptr<OpenConnections> connections;
-    std::shared_ptr<PermitPool> watches;  // of health, which last
+    std::shared_ptr<PermitPool> watches;  // for health watches, which stay open
     std::function<AcceptLoop&()> accepting;
-    std::chrono::milliseconds end_timeout{};    // for a client to take the end of a stream, or to ask for our health
-    std::chrono::milliseconds stall_timeout{};  // for a client to take anything of much that waits for it
+    std::chrono::milliseconds end_timeout{};    // for a client to read the end of a stream, or to send a health request
+    std::chrono::milliseconds stall_timeout{};  // for a client to read something while many bytes wait for it
     bool has_tls = false;
   };
 
-  explicit GrpcCalls(Parts parts) : parts_(std::move(parts)) { owed_.reserve(kMaxLoops); }
+  explicit GrpcCalls(Parts parts) : parts_(std::move(parts)) { loops_to_retry_.reserve(kMaxLoops); }
 
   const Parts& parts() const { return parts_; }
 
-  // Takes the next call and all that follow until the server is shut down, and serves them on `loop`, whose queue is
-  // the server's. The loop is to be stopped when nothing is called any more; channels may keep it beyond that.
+  // Waits for the next call, and for all that follow, until the server is shut down; serves them on `loop`, whose queue
+  // is the server's. Stop the loop when nothing calls it any more; channels may keep it alive beyond that.
   void take(const std::shared_ptr<GrpcLoop>& loop) noexcept;
-  // Tries again where there was no memory to take the next call, and ends calls that do not say what they want.
-  // Requires: the server is not shut down.
+  // Retries loops for which there was no memory to wait for a call, and ends calls whose request is overdue. Requires:
+  // the server is not shut down.
   void tick();
   // Ends the calls of this peer that are not authenticated yet.
   void refuse_unauthenticated(const std::string& peer);
@@ -56,7 +56,7 @@ class GrpcCalls {
   const Parts parts_;
   UnauthenticatedCalls unauthenticated_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<GrpcLoop>> owed_;
+  std::vector<std::shared_ptr<GrpcLoop>> loops_to_retry_;
 };
 
 }  // namespace burn::net

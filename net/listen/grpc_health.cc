@@ -9,7 +9,7 @@
 namespace burn::net {
 namespace {
 
-// HealthCheckRequest has one field, `string service = 1`, so there is one way to write a name.
+// HealthCheckRequest has one field, `string service = 1`, so each name has exactly one encoding.
 std::string encode_request(std::string_view service) {
   return std::string{"\x0a", 1} + static_cast<char>(service.size()) + std::string{service};
 }

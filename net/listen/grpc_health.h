@@ -1,6 +1,7 @@
-// gRPC's health protocol (grpc.health.v1), as far as a worker has something to say: that it takes clients, or no more.
+// gRPC's health protocol (grpc.health.v1). A worker reports whether it accepts clients.
 //
-// gRPC brings a service for it, but with threads and a queue of its own, which get their turn of all connections.
+// gRPC has an implementation of its own, but with threads and a queue, to which gRPC would assign a share of all
+// connections.
 #pragma once
 
 #include <string_view>
@@ -20,7 +21,7 @@ enum class ServingStatus : char {
   service_unknown = 3
 };  // HealthCheckResponse.ServingStatus
 
-// Of the service that a HealthCheckRequest names: the worker's, or none, which is the server as a whole.
+// The status of the service that a HealthCheckRequest names: the worker's, or the empty name for the whole server.
 ServingStatus health_of(const grpc::ByteBuffer& request, bool takes_clients);
 
 grpc::ByteBuffer encode_health(ServingStatus status);

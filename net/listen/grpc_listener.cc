@@ -21,11 +21,12 @@
 namespace burn::net {
 namespace {
 
-constexpr int kThreads = 4;      // they move bytes and decode; gRPC deals connections to them in turn
-constexpr int kMaxStreams = 64;  // at once on a connection; a client of ours has one
+constexpr int kThreads = 4;      // they move bytes and decode frames; gRPC assigns connections to them in turn
+constexpr int kMaxStreams = 64;  // open at once on a connection; our client has one
 constexpr const char* kUnixScheme = "grpc+unix:";
 
-// Of connections, of which each may have a few calls; somewhat more than of calls, so that the one too many is told.
+// Permits for connections, each of which may have a few calls. Somewhat more than permits for calls, so that one call
+// too many is accepted and told why it is refused.
 std::shared_ptr<PermitPool> connection_permits(const PermitLimits& calls) {
   PermitLimits limits = calls;
   const std::size_t more = std::min<std::size_t>(calls.all / 4 + 1, 16);
@@ -34,8 +35,8 @@ std::shared_ptr<PermitPool> connection_permits(const PermitLimits& calls) {
   return std::make_shared<PermitPool>("connections", limits);
 }
 
-// Accepts by itself (accept_loop.h): gRPC's own listener stops for good when it finds no descriptor, counts nothing,
-// and does not say why it cannot bind.
+// Uses AcceptLoop instead of gRPC's own listener, which stops for good when no descriptor is free, counts nothing, and
+// does not say why it cannot bind.
 class GrpcListener final : public Listener {
  public:
   GrpcListener(Acceptor& acceptor, const ListenOptions& options)
@@ -57,15 +58,15 @@ class GrpcListener final : public Listener {
     if (accepting_) accepting_->stop();
     if (server_) {
       connections_->close(unavailable("the server is shutting down"));
-      server_->Shutdown(std::chrono::system_clock::now());  // later, it would wait for connections that say nothing
+      server_->Shutdown(std::chrono::system_clock::now());  // a later deadline would wait for silent connections
     }
-    for (const auto& loop : loops_) loop->stop();  // not before: a server still uses its queues
+    for (const auto& loop : loops_) loop->stop();  // only now: until then the server uses the queues
     if (!unix_path_.empty()) ::unlink(unix_path_.c_str());
   }
 
   std::string url() const override { return url_; }
 
-  // The socket stays, for health checks; other calls are refused.
+  // The socket stays open for health checks; other calls are refused.
   void stop_accepting() override { connections_->stop(); }
   void begin_drain() override { connections_->begin_drain(); }
 
@@ -86,7 +87,7 @@ class GrpcListener final : public Listener {
 void set_limits(grpc::ServerBuilder& builder, const ListenOptions& options) {
   const int half_idle_ms = std::max(1, options.idle_timeout_seconds * 1000 / 2);
   builder.SetMaxReceiveMessageSize(static_cast<int>(std::min<std::size_t>(options.max_frame_bytes, INT_MAX)));
-  // A message that says it is packed is not unpacked: what would come out is limited by nothing.
+  // Compressed messages are not decompressed, as the size of the result would have no limit.
   for (const auto packed : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
     builder.SetCompressionAlgorithmSupportStatus(packed, false);
   }
@@ -99,8 +100,8 @@ void set_limits(grpc::ServerBuilder& builder, const ListenOptions& options) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, half_idle_ms);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // Too many pings are not complained of: a complaint takes several times what a ping does, each of them makes one, and
-  // they are held for a peer that reads none. What comes is counted (accept_loop.h).
+  // gRPC must not answer too many pings with errors: an error is several times as large as a ping, and gRPC holds
+  // errors for a peer that does not read. Received bytes are counted instead (accept_loop.h).
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
 }
 
@@ -118,16 +119,17 @@ Status GrpcListener::start(BoundSocket socket, const std::string& scheme) {
   if (!server_) return unavailable("cannot listen on " + socket.address + ": gRPC does not start");
   url_ = where;
   unix_path_ = socket.file;
-  // Asked to count calls as soon as there are any.
-  BURN_TRY(accepting_,
-           AcceptLoop::start(std::move(socket.fd), connection_permits(permits_of(options_)->limits()),
-                             {.accepted = [this](UniqueFd client) { hand_over(std::move(client)); },
-                              .tick =
-                                  [this] {
-                                    connections_->tick();
-                                    calls_.tick();
-                                  },
-                              .too_much = [this](const std::string& peer) { calls_.refuse_unauthenticated(peer); }}));
+  // Called for each call, so it must exist before there are any.
+  BURN_TRY(
+      accepting_,
+      AcceptLoop::start(std::move(socket.fd), connection_permits(permits_of(options_)->limits()),
+                        {.accepted = [this](UniqueFd client) { hand_over(std::move(client)); },
+                         .tick =
+                             [this] {
+                               connections_->tick();
+                               calls_.tick();
+                             },
+                         .limit_exceeded = [this](const std::string& peer) { calls_.refuse_unauthenticated(peer); }}));
   for (const auto& loop : loops_) calls_.take(loop);
   return ok_status();
 }

@@ -19,7 +19,7 @@ void GrpcStream::wait() {
 }
 
 void GrpcStream::on_called(bool ok) {
-  if (!ok) return;  // the server is shut down; on_over is not due
+  if (!ok) return;  // the server is shut down; on_over is not called
   ++due_;
   {
     const std::lock_guard lock(lock_);
@@ -39,7 +39,7 @@ void GrpcStream::on_called(bool ok) {
 }
 
 void GrpcStream::start() {
-  // How long the client may wait with its hello is the acceptor's to decide.
+  // The acceptor decides how long the client may take to send its hello.
   caller_.begin_unauthenticated(weak_from_this(), UnauthenticatedCalls::Clock::time_point::max());
   auto& acceptor = calls_.parts().acceptor;
   auto channel = std::make_shared<GrpcChannel<GrpcStream>>(self_);
@@ -59,7 +59,7 @@ void GrpcStream::start() {
   }
   if (refused) return finish({grpc::StatusCode::UNAVAILABLE, "the server refuses"});
   check_authenticated();
-  pump();  // what the handler had to say at once
+  pump();  // writes what the handler sent in accept()
   read_into(read_);
 }
 
@@ -78,7 +78,7 @@ void GrpcStream::on_asked(bool ok) {
     if (const auto status = caller_.watch(); !status.ok()) return refuse(status);
   }
   send_health(status);
-  if (is_check) finish(grpc::Status::OK);  // a watch goes on until the client or the server has enough of it
+  if (is_check) finish(grpc::Status::OK);  // a watch stays open until the client or the server ends it
 }
 
 void GrpcStream::send_health(ServingStatus status) {
@@ -89,7 +89,7 @@ void GrpcStream::send_health(ServingStatus status) {
   call_->stream.Write(outgoing_, written_.hand_over());
 }
 
-void GrpcStream::on_opened(bool /*ok*/) {}  // if not, on_over follows
+void GrpcStream::on_opened(bool /*ok*/) {}  // if not ok, on_over is called
 
 void GrpcStream::finish(grpc::Status status) {
   queue_.discard();
@@ -115,7 +115,7 @@ void GrpcStream::on_over(bool /*ok*/) {
     const std::lock_guard lock(lock_);
     cancelled_ = call_->context.IsCancelled();
   }
-  finish(grpc::Status::CANCELLED);  // to no effect but that the end waits for what is being written
+  finish(grpc::Status::CANCELLED);  // has no effect but that the end waits for the current write
 }
 
 void GrpcStream::ended() {

@@ -1,5 +1,5 @@
-// One call of Connect or of the health service over gRPC, from before it comes to its end. The one header
-// with gRPC's own: only net/listen/grpc_*.cc include it.
+// One call of Connect or of the health service over gRPC, from waiting for it to its end. The only header with gRPC's
+// own types: only net/listen/grpc_*.cc include it.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace burn::net {
 
-// Callbacks run on the loop's thread; it lives until none is due and its channel is gone.
+// Callbacks run on the loop's thread. The object lives until no callback is due and its channel is gone.
 class GrpcStream final : public GrpcSender,
                          public Abortable,
                          public UnauthenticatedCall,
@@ -35,7 +35,7 @@ class GrpcStream final : public GrpcSender,
         call_(std::make_unique<Call>()),
         caller_(calls) {}
 
-  // Requires: once, after the constructor.
+  // Waits for a call. Requires: called once, after the constructor.
   void wait();
 
   void detach() {
@@ -47,12 +47,12 @@ class GrpcStream final : public GrpcSender,
     const std::lock_guard lock(lock_);
     if (done_) return;
     if (!why_) why_ = std::move(why);
-    if (arrived_) call_->context.TryCancel();  // on_over follows
+    if (arrived_) call_->context.TryCancel();  // on_over is called then
   }
 
-  // Ends a stream whose client takes nothing: after its end, or while much waits for it.
+  // Ends a stream whose client does not read: its end, or while many bytes wait for it.
   void tick() override;
-  // A reaction has thrown.
+  // Called when a callback has thrown.
   void fail(Status why) { abort(std::move(why)); }
 
   const std::string& peer() const override { return caller_.peer(); }
@@ -83,17 +83,17 @@ class GrpcStream final : public GrpcSender,
   void read_on();
   void write_next() override;
   void finish(grpc::Status status);
-  void answer(grpc::Status status);  // Requires: the lock, as does
-  void finish_when_written();
+  void answer(grpc::Status status);  // Requires: the lock.
+  void finish_when_written();        // Requires: the lock.
 
   GrpcCalls& calls_;
   const std::shared_ptr<GrpcLoop> loop_;
-  std::optional<GrpcLoop::Use> use_;  // until done_, as are call_ and self_
+  std::optional<GrpcLoop::Use> use_;  // like call_ and self_, held until done_
   std::unique_ptr<Call> call_;
   GrpcCaller caller_;
-  proto::PeerSecurity security_;  // set when the call has come
+  proto::PeerSecurity security_;  // set when the call has arrived
   HandlerGate gate_;
-  std::shared_ptr<GrpcStream> self_;  // gRPC's share
+  std::shared_ptr<GrpcStream> self_;  // keeps this alive while gRPC uses it
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer outgoing_;
 
@@ -103,22 +103,22 @@ class GrpcStream final : public GrpcSender,
   GrpcOp<GrpcStream> read_{this, &GrpcStream::on_read};
   GrpcOp<GrpcStream> written_{this, &GrpcStream::on_written, GrpcTag::Where::anywhere};
   GrpcOp<GrpcStream> finished_{this, &GrpcStream::on_finished};
-  GrpcOp<GrpcStream> over_{this, &GrpcStream::on_over};  // due until the call has ended, in whatever way
-  std::atomic<int> due_ = 0;                             // of these, but for written_, which finished_ waits for
+  GrpcOp<GrpcStream> over_{this, &GrpcStream::on_over};  // completes when the call has ended, in any way
+  std::atomic<int> due_ = 0;                             // pending ones, without written_, for which finished_ waits
 
   // Under the lock:
-  bool arrived_ = false;  // there is a call
+  bool arrived_ = false;  // a call has arrived
   bool started_ = false;
-  bool pausing_ = false;  // nothing is read while answers wait
+  bool pausing_ = false;  // reading is paused while answers wait
   StallWatch stall_;
-  bool writing_ = false;                // gRPC has outgoing_
-  std::optional<grpc::Status> answer_;  // to finish with; nothing is written any more
-  bool cancelled_ = false;              // by the peer or the transport, unless it was us
-  std::optional<Status> why_;           // we end it
+  bool writing_ = false;                // gRPC is writing outgoing_
+  std::optional<grpc::Status> answer_;  // the final status; nothing is written any more
+  bool cancelled_ = false;              // by the peer or the transport, unless why_ is set
+  std::optional<Status> why_;           // why this end aborted the call
   bool done_ = false;
 };
 
-// Waits for a call and serves it. Throws std::bad_alloc and the like where there is no room to wait in.
+// Waits for a call and serves it. Throws std::bad_alloc and the like if there is no memory to wait.
 void wait_for_call(GrpcCalls& calls, const std::shared_ptr<GrpcLoop>& loop);
 
 }  // namespace burn::net

@@ -1,4 +1,5 @@
-// The frames of a call: what comes is read and delivered, what is queued is written, one message at a time each.
+// Reading and writing the frames of a call: delivers what is received, writes what is queued, one message at a time
+// each.
 #include <string>
 #include <utility>
 
@@ -6,7 +7,7 @@
 
 namespace burn::net {
 
-// A frame of an unauthenticated client is not looked at if it is larger than it may be.
+// A frame of an unauthenticated client that is larger than allowed is not parsed.
 Status GrpcStream::check_first() {
   const std::size_t size = incoming_.Length(), limit = gate_.max_frame_bytes();
   if (size <= limit) return {};
@@ -22,24 +23,25 @@ void GrpcStream::read_into(GrpcTag& tag) {
 }
 
 void GrpcStream::on_read(bool ok) {
-  if (!ok) return finish(grpc::Status::OK);  // the client is through, or on_over says otherwise
+  if (!ok) return finish(grpc::Status::OK);  // the client has ended its side, or on_over reports another end
   if (caller_.is_unauthenticated()) {
     if (const Status status = check_first(); !status.ok()) return refuse(status);
   }
   queue_.begin_burst();
   Status status = deliver(&incoming_, gate_);
   if (caller_.is_unauthenticated() && status.ok())
-    check_authenticated();  // before the welcome goes: what comes after it is not counted
+    check_authenticated();  // before the welcome is sent: bytes received after it are not counted
   end_burst();
   if (!status.ok()) return abort(std::move(status));
   read_on();
 }
 
-// Reads more, unless the client is to take its answers first; then the write of the last of them reads on.
+// Reads the next message, unless the client has to read its answers first; then the write of the last one resumes
+// reading.
 void GrpcStream::read_on() {
   {
     const std::lock_guard lock(lock_);
-    if (answer_ || queue_.is_closed()) return;  // what still comes is not wanted
+    if (answer_ || queue_.is_closed()) return;  // further messages are not needed
     pausing_ = queue_.bytes() > kMaxQueuedBytes;
     if (pausing_) return;
   }
@@ -47,7 +49,7 @@ void GrpcStream::read_on() {
 }
 
 void GrpcStream::on_written(bool ok) {
-  const auto self = shared_from_this();  // the end may come as soon as the lock is released
+  const auto self = shared_from_this();  // the call may end as soon as the lock is released
   {
     const std::lock_guard lock(lock_);
     stall_.took(outgoing_.Length());
@@ -61,7 +63,7 @@ void GrpcStream::on_written(bool ok) {
       call_->stream.Read(&incoming_, read_.hand_over());
     }
   }
-  if (ok) pump();  // if not, on_over follows
+  if (ok) pump();  // if not ok, on_over is called
 }
 
 void GrpcStream::tick() {
@@ -73,7 +75,7 @@ void GrpcStream::tick() {
   const auto timeout = is_ending ? parts.end_timeout : parts.stall_timeout;
   if (!stall_.is_stalled(now, is_ending, is_ending || pausing_, timeout)) return;
   why_ = unavailable(std::string{kDoesNotRead});
-  call_->context.TryCancel();  // on_over follows
+  call_->context.TryCancel();  // on_over is called then
 }
 
 void GrpcStream::write_next() {

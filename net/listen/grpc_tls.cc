@@ -24,7 +24,7 @@ std::shared_ptr<grpc::ServerCredentials> grpc_server_credentials(const tls::Serv
   options.set_cert_request_type(asks ? GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY
                                      : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
   options.set_check_call_host(false);
-  // The chain is verified before; there is nothing to verify beside it.
+  // gRPC has already verified the chain; nothing else needs to be verified.
   options.set_certificate_verifier(std::make_shared<experimental::NoOpCertificateVerifier>());
   return experimental::TlsServerCredentials(options);
 }

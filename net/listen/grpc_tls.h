@@ -16,11 +16,12 @@ namespace tls {
 class ServerTls;
 }
 
-// Shows the identity of `tls` as it is at the time of each handshake; a new one is noticed within a second. A client's
-// certificate is asked for as `tls` says, never demanded. Null: no TLS. `tls` outlives the server.
+// Credentials that present the identity of `tls` as it is at the time of each handshake; a new one is noticed within a
+// second. A client's certificate is requested as `tls` says, never required. Null: no TLS. `tls` must outlive the
+// server.
 std::shared_ptr<grpc::ServerCredentials> grpc_server_credentials(const tls::ServerTls* tls);
 
-// What the client of a call has proved.
+// What TLS has proved about the client of a call.
 proto::PeerSecurity peer_security_of(const grpc::AuthContext& call, bool has_tls);
 
 }  // namespace burn::net

@@ -57,7 +57,7 @@ void OpenConnections::begin_drain() {
   draining_ = true;
 }
 
-// Those are dropped outside the lock: that may give a permit back.
+// The result is released outside the lock, as that may release a permit.
 std::vector<std::shared_ptr<Abortable>> OpenConnections::open() const {
   std::vector<std::shared_ptr<Abortable>> open;
   std::lock_guard lock(mutex_);
@@ -78,7 +78,7 @@ void OpenConnections::close(const Status& why) {
 }
 
 void OpenConnections::give_back(std::uint64_t key) {
-  Entry over;  // its permit goes outside the lock
+  Entry over;  // the permit is released outside the lock
   std::lock_guard lock(mutex_);
   if (const auto it = open_.find(key); it != open_.end()) {
     over = std::move(it->second);

@@ -1,4 +1,4 @@
-// The connections of a listener that are not over: counted against its limit, and ended with it.
+// The open connections of a listener: counted against its limit, and aborted when it ends.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,32 @@ namespace burn::net {
 // Thread-safe. Lives as long as the listener or any lease.
 class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
  public:
-  // One permit; free again when the last copy is dropped.
+  // A lease holds one permit, which is released with the last copy.
   using Lease = std::shared_ptr<const std::uint64_t>;
 
-  // `permits`: may be other listeners', too.
+  // `permits`: may be shared with other listeners.
   explicit OpenConnections(std::shared_ptr<PermitPool> permits)
       : permits_(std::move(permits)), returning_(returning_permits(permits_->limits())) {}
 
-  // `full`: not ok where it is a place for a client that comes back, as there is none for another one, for this reason.
+  // `full`: ok: any client may have the place. Otherwise there is no place for a new client, for this reason, and this
+  // place is for a client that returns to its session.
   struct Place {
     Lease lease;
     Status full;
   };
-  // Errors: RESOURCE_EXHAUSTED when there is no place of either kind for this peer, or no memory; UNAVAILABLE when no
-  // more are given.
+  // Errors: RESOURCE_EXHAUSTED when there is no place of either kind for this peer, or no memory; UNAVAILABLE after
+  // stop().
   Result<Place> take(const Peer& peer);
-  // Names the connection that has the permit.
+  // Stores the connection that has the lease.
   void put(const Lease& lease, std::weak_ptr<Abortable> connection);
-  // Lets each of them see to its deadlines.
+  // Calls tick() of every connection.
   void tick();
-  // Gives no more leases,
+  // No more leases are given.
   void stop();
   // Whether stop() or begin_drain() was called.
   bool is_draining() const;
   void begin_drain();
-  // and aborts the connections that have one.
+  // stop(), and aborts the connections that have a lease.
   void close(const Status& why);
 
  private:

@@ -22,8 +22,8 @@ Result<Permit> PermitPool::take(const Peer& peer, std::optional<std::size_t> per
   const bool is_unix = peer.where == Peer::Where::unix_socket;
   const std::lock_guard lock{mutex_};
   std::size_t limit = limits_.all;
-  if (is_unix) limit += limits_.beyond_unix;
-  if (peer.where == Peer::Where::elsewhere) limit -= std::min(limits_.kept_local, limit);
+  if (is_unix) limit += limits_.extra_unix;
+  if (peer.where == Peer::Where::elsewhere) limit -= std::min(limits_.reserved_local, limit);
   if (taken_ >= limit) {
     return resource_exhausted(fmt::format("there are {} {}, and at most {} may be", taken_, what_, limit));
   }
@@ -41,7 +41,7 @@ Result<Permit> PermitPool::take(const Peer& peer, std::optional<std::size_t> per
   auto permit = std::make_shared<Taken>();
   permit->key = peer.key;
   auto& theirs = by_peer_[peer.key];
-  permit->permits = shared_from_this();  // from here on nothing fails, and the permit is counted
+  permit->permits = shared_from_this();  // nothing fails from here on, so the permit's destructor may release it
   ++theirs;
   ++taken_;
   return Permit{std::move(permit)};

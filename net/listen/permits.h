@@ -1,5 +1,5 @@
-// Permits, of which there are so many in all and so many for each peer, so that no peer takes them all: for
-// connections, and for sessions.
+// Permits for connections and for sessions. There is a limit for all peers together and one for each peer, so that one
+// peer cannot take all permits.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +14,32 @@
 
 namespace burn::net {
 
-// One; free again when the last copy is dropped, from whatever thread.
+// One permit; released with the last copy, on any thread.
 using Permit = std::shared_ptr<const void>;
 
 struct PermitLimits {
   std::size_t all = 0;
-  std::size_t per_peer = 0;     // does not hold for unix sockets: there the file's permissions decide
-  std::size_t kept_local = 0;   // of all, only for peers on this machine: an operator has to get in
-  std::size_t beyond_unix = 0;  // more than all, for unix sockets
+  std::size_t per_peer = 0;        // not applied to unix sockets, where the file's permissions decide
+  std::size_t reserved_local = 0;  // of `all`, only for peers on this machine, so that an operator can connect
+  std::size_t extra_unix = 0;      // beyond `all`, only for unix sockets
 };
 
 class PermitPool;
 
-// The sixteenth part of `all` is kept for peers on this machine, and as many again (at least four) for unix sockets
-// beyond it.
+// Reserves a sixteenth of `all` for peers on this machine, and adds as many (at least four) for unix sockets.
 PermitLimits with_room_for_operators(std::size_t all, std::size_t per_peer);
 
-// Beside those: for clients that come back to a session, and for others until they are told why they are refused. A
-// sixteenth of `limits.all`, 16 at most, of which one peer has half.
+// A second pool beside one with `limits`: for clients that return to a session, and for others until they are told why
+// they are refused. Has a sixteenth of `limits.all`, 16 at most; one peer may have half of them.
 std::shared_ptr<PermitPool> returning_permits(const PermitLimits& limits);
 
 // Thread-safe. Lives as long as its owner or any permit.
 class PermitPool : public std::enable_shared_from_this<PermitPool> {
  public:
-  // `what`: "sessions", for errors.
+  // `what`: what the permits are for, in error messages: "sessions".
   PermitPool(std::string what, const PermitLimits& limits) : what_(std::move(what)), limits_(limits) {}
 
-  // `per_peer`: instead of limits().per_peer, for this permit. Errors: RESOURCE_EXHAUSTED with the limit that is met.
+  // `per_peer`: replaces limits().per_peer for this permit. Errors: RESOURCE_EXHAUSTED with the limit that is reached.
   Result<Permit> take(const Peer& peer, std::optional<std::size_t> per_peer = std::nullopt);
   std::size_t taken() const;
   const PermitLimits& limits() const { return limits_; }

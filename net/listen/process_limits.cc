@@ -32,14 +32,14 @@ std::optional<std::size_t> open_descriptors() {
   std::size_t count = 0;
   for (std::filesystem::directory_iterator it{"/proc/self/fd", why}, end; !why && it != end; it.increment(why)) ++count;
   if (why || count == 0) return std::nullopt;
-  return count - 1;  // but for the folder's own
+  return count - 1;  // without the descriptor of the folder itself
 }
 
 std::size_t free_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
   const auto open = open_descriptors();
-  const auto used = open ? *open + 1 : std::size_t{0};  // the folder is open while they are counted
+  const auto used = open ? *open + 1 : std::size_t{0};  // the folder is open during the count
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
@@ -65,7 +65,7 @@ void raise_process_limits() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
     limit.rlim_cur = limit.rlim_max;
-    (void)::setrlimit(RLIMIT_NOFILE, &limit);  // where that is refused, connections are limited by what there is
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);  // if refused, the current limit bounds the connections
   }
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     ::mallopt(M_ARENA_MAX, 2);  // NOLINT(concurrency-mt-unsafe): before other threads start

@@ -34,12 +34,12 @@ std::optional<TakenBytes> taken_bytes(int socket) {
 }
 
 void end_unread(int socket) {
-  // When the last descriptor is closed, the peer is told that no more is taken (RST). Without it one whose window
-  // was closed would wait for as long as the system remembers the connection, a minute and more.
+  // When the last descriptor is closed, sends RST, so that the peer learns that nothing more is read. Without it a peer
+  // whose window was closed would wait for as long as the system remembers the connection, a minute and more.
   const linger at_once{.l_onoff = 1, .l_linger = 0};
-  (void)::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);  // unix sockets know no such end
+  (void)::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);  // has no effect on unix sockets
   ::shutdown(socket, SHUT_RDWR);
-  constexpr int kMax = 4096;  // a socket's buffer has less
+  constexpr int kMax = 4096;  // reads; a socket's buffer holds less
   std::array<char, 16 << 10> nowhere;
   for (int i = 0; i < kMax; ++i) {
     if (::recv(socket, nowhere.data(), nowhere.size(), MSG_DONTWAIT) <= 0) break;

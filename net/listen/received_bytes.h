@@ -1,4 +1,4 @@
-// What a peer has sent and taken so far, as the system counts it.
+// Bytes that a peer has sent and acknowledged so far, as the system counts them.
 #pragma once
 
 #include <cstdint>
@@ -6,21 +6,21 @@
 
 namespace burn::net {
 
-// Bytes that have come on this TCP connection since it was made, read or not; nothing for sockets that are not TCP's.
+// Bytes received on this TCP connection since it was made, read or not; std::nullopt for other sockets.
 std::optional<std::uint64_t> received_bytes(int socket);
 
-// Bytes that have come and are not read yet, on any socket; 0 where the system does not say.
+// Bytes that are received and not read yet, on any socket; 0 if the system does not say.
 std::uint64_t unread_bytes(int socket);
 
-// What a TCP peer has acknowledged of ours, and whether there is more for it.
+// How much of our data a TCP peer has acknowledged, and whether more is waiting to be sent.
 struct TakenBytes {
   std::uint64_t taken = 0;
   bool awaits_more = false;
 };
 std::optional<TakenBytes> taken_bytes(int socket);
 
-// Ends a connection in both directions, and leaves unread what lies there: another holder of the socket would go on
-// with it.
+// Shuts down both directions of a connection and drops the unread bytes, which another holder of the socket would
+// otherwise still read.
 void end_unread(int socket);
 
 }  // namespace burn::net

@@ -1,4 +1,4 @@
-// Accepts the connections of a listening socket on an event loop, for transports that serve them there.
+// Accepts the connections of a listening socket on an event loop, for transports that serve them on that loop.
 #pragma once
 
 #include <cerrno>
@@ -19,7 +19,7 @@ namespace burn::net {
 // Used on the loop's thread only.
 class SocketAcceptor {
  public:
-  // `accepted`: is given each connection, non-blocking; one whose handling throws is closed.
+  // `accepted`: called with each connection, non-blocking. If it throws, the connection is closed.
   SocketAcceptor(boost::asio::io_context& loop, UniqueFd listening, std::function<void(UniqueFd)> accepted)
       : socket_(loop, listening.release()), pause_(loop), accepted_(std::move(accepted)) {}
 
@@ -37,7 +37,7 @@ class SocketAcceptor {
   }
 
  private:
-  static constexpr std::chrono::milliseconds kPause{100};  // before another try when accepting failed
+  static constexpr std::chrono::milliseconds kPause{100};  // before a retry after accept() failed
 
   void accept_all() {
     for (;;) {
@@ -45,7 +45,7 @@ class SocketAcceptor {
       if (client) {
         try {
           accepted_(std::move(client));
-        } catch (const std::exception&) {  // no memory for it: it is closed
+        } catch (const std::exception&) {  // no memory: the connection is closed
         }
       } else if (errno == EAGAIN) {
         return start();

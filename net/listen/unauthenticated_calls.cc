@@ -25,7 +25,7 @@ void UnauthenticatedCalls::remove(std::list<Entry>::iterator entry) {
   all_.erase(entry);
 }
 
-// What is done to them, and even to let go of them, may be their end, which wants the lock.
+// Returns owners, to be used outside the lock: refusing a call or releasing its owner may end it, which takes the lock.
 std::vector<std::shared_ptr<UnauthenticatedCall>> UnauthenticatedCalls::with_time_until(Clock::time_point latest) {
   std::vector<std::shared_ptr<UnauthenticatedCall>> found;
   const std::lock_guard lock{mutex_};

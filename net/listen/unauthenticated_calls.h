@@ -1,4 +1,4 @@
-// Unauthenticated calls: those whose client has sent no accepted token yet, nor asked for our health.
+// The list of unauthenticated calls: their client has sent neither an accepted token nor a health request.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class UnauthenticatedCall {
  public:
   // Tells the client why, and ends the call. Thread-safe.
   virtual void refuse(const Status& why) = 0;
-  virtual const std::string& peer() const = 0;  // constant from the time the call is added
+  virtual const std::string& peer() const = 0;  // does not change after the call is added
 
  protected:
   ~UnauthenticatedCall() = default;
@@ -26,14 +26,14 @@ class UnauthenticatedCall {
 class UnauthenticatedCalls {
  public:
   using Clock = std::chrono::steady_clock;
-  // Keeps the call in the list until it is dropped. The list outlives it.
+  // The call stays in the list until this is destroyed. The list must outlive it.
   using Registration = std::shared_ptr<const void>;
 
-  // `until`: the call is refused then.
+  // `until`: when the call is refused.
   Registration add(std::weak_ptr<UnauthenticatedCall> call, Clock::time_point until = Clock::time_point::max());
-  // All of this peer ("127.0.0.1:40312", which names its connection).
+  // Refuses all calls of this peer ("127.0.0.1:40312", which names its connection).
   void refuse(const std::string& peer, const Status& why);
-  // Those whose time is over.
+  // Refuses the calls whose time is over.
   void tick();
 
  private:

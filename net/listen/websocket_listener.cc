@@ -21,7 +21,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr int kMaxThreads = 4;  // they move bytes and decode; the work is done elsewhere
+constexpr int kMaxThreads = 4;  // they only move bytes and decode frames
 
 MakeTls accept_tls(const std::shared_ptr<tls::ServerTls>& tls) {
   if (!tls) return {};
@@ -49,7 +49,7 @@ class WebSocketListener final : public Listener {
   ~WebSocketListener() override {
     stop_accepting();
     connections_->close(unavailable("the server is shutting down"));
-    threads_.reset();  // waits for them
+    threads_.reset();  // waits for the threads
   }
 
   std::string url() const override { return url_; }
@@ -75,7 +75,7 @@ class WebSocketListener final : public Listener {
     connections_->put(lease, serve_websocket(threads_->next(), std::move(client), options_, accept, lease));
   }
 
-  // As much as the system takes at once: nothing is kept for this client.
+  // Sends what the socket accepts at once; nothing is kept for this client.
   static void refuse(const UniqueFd& client, const Status& why) {
     const auto response = ws::refuse_for_now(why.message());
     (void)::send(client.get(), response.data(), response.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

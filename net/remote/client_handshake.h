@@ -1,4 +1,4 @@
-// The client's half of a handshake: its hello, what may leave with it, and what a welcome must be.
+// The client's half of a handshake: sends its hello, holds frames until the channel exists, and checks the welcome.
 #pragma once
 
 #include <chrono>
@@ -16,36 +16,37 @@
 
 namespace burn::net {
 
-// Which of a server's devices.
+// Selects one of a server's devices.
 struct DeviceChoice {
   std::uint32_t number = 0;
   std::string name = {};  // empty: by number
 };
 
-// For each connection of a conversation in turn. Not thread-safe.
+// Used for each connection of a conversation in turn. Not thread-safe.
 class ClientHandshake {
  public:
   using Clock = std::chrono::steady_clock;
   using Held = std::vector<std::pair<proto::EncodedFrame, proto::Lane>>;
 
-  // `device`: which of the server's devices is asked for.
+  // `device`: the server's device to ask for.
   ClientHandshake(DeviceChoice device, const ConnectOptions& options)
       : token_(options.token), lease_seconds_(options.lease_seconds), device_(std::move(device)) {}
 
-  // A connection begins: the hello was not said on it.
+  // Begins a new connection, on which no hello is sent yet.
   void restart();
-  // The hello of a new session or of one that is resumed. Counts as said now.
+  // Returns the hello of a new or resumed session, and starts the clock of round_trip().
   proto::EncodedFrame hello(const std::optional<proto::Resume>& resume);
-  // The same where a transport says it while it connects. Until the channel is there, frames are kept by hold().
+  // The same for a transport that sends the hello while it connects. Until the channel exists, hold() keeps frames.
   proto::EncodedFrame greet(const std::optional<proto::Resume>& resume);
   bool has_greeted() const { return greeting_bytes_ > 0; }
   void hold(proto::EncodedFrame frame, proto::Lane lane) { held_.emplace_back(std::move(frame), lane); }
-  // The channel is there: what greet() said, in bytes, and what was kept since. 0 bytes: hello() is to be sent.
+  // Called when the channel exists. Returns the bytes sent by greet(), and the held frames. If 0 bytes, send hello()
+  // now.
   std::pair<std::size_t, Held> attach();
 
-  // What a server may not say in a welcome to a hello that asked to resume, or not. Errors: INVALID_ARGUMENT.
+  // Checks a welcome to a hello that asked to resume, or not. Errors: INVALID_ARGUMENT for what a server may not send.
   static Status check(const proto::Welcome& welcome, bool resumes);
-  // For the answer to the hello, if it has come now.
+  // Time since the hello. Called when the answer has just arrived.
   std::chrono::nanoseconds round_trip() const { return Clock::now() - hello_at_; }
 
  private:

@@ -1,5 +1,5 @@
-// When a client tells the server which answers it has, and grants it credit for more bytes of downloads: now and then,
-// as questions say the first, too.
+// Decides when a client sends the server a Credit frame, which confirms answers and grants credit for more bytes of
+// downloads. Questions confirm answers, too.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@ namespace burn::net {
 // Used by the channel's thread only.
 class Confirmation {
  public:
-  // An answer of so many bytes has come whole.
+  // A complete answer of `bytes` has arrived.
   void add_answer(std::uint64_t bytes) { unconfirmed_bytes_ += bytes; }
-  // So many bytes of a download have come.
+  // `bytes` of a download have arrived.
   void add_chunk(std::uint64_t bytes) { consumed_ += bytes; }
-  // Another connection: what was consumed of the last one is granted no more.
+  // A new connection begins: bytes consumed on the last one are not granted again.
   void restart() { consumed_ = 0; }
 
-  // Whether so much was consumed that the server may soon have no credit.
+  // Whether enough was consumed that the server may soon run out of credit.
   bool has_consumed_much() const { return consumed_ >= kGrantBytes; }
-  // Bytes of downloads for which no credit was granted again.
+  // Bytes of downloads that are consumed and not granted again.
   std::uint64_t consumed() const { return consumed_; }
   std::uint64_t take_consumed() { return std::exchange(consumed_, 0); }
-  // Whether it is time to confirm `answers` in all; then they count as confirmed.
+  // Whether it is time to confirm `answers`, counted from the beginning. If so, they count as confirmed.
   bool take_due(std::uint64_t answers, bool at_once) {
     const bool is_due =
         answers - confirmed_answers_ >= proto::kConfirmAnswers || unconfirmed_bytes_ >= proto::kConfirmBytes;
@@ -35,11 +35,11 @@ class Confirmation {
   }
 
  private:
-  static constexpr std::uint64_t kGrantBytes = proto::kInitialCredit / 4;  // so that the server never runs dry
+  static constexpr std::uint64_t kGrantBytes = proto::kInitialCredit / 4;  // so the server does not run out of credit
 
   std::uint64_t consumed_ = 0;
-  std::uint64_t confirmed_answers_ = 0;  // in a frame of their own
-  std::uint64_t unconfirmed_bytes_ = 0;  // of answers since
+  std::uint64_t confirmed_answers_ = 0;  // answers confirmed by Credit frames
+  std::uint64_t unconfirmed_bytes_ = 0;  // bytes of the answers since then
 };
 
 }  // namespace burn::net

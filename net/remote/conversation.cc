@@ -24,7 +24,7 @@ void Conversation::ask_read(proto::TensorId id, Requests::ReadCallback done) {
   if (!broken_) {
     const std::uint64_t request = requests_.add(std::move(done), window_.next_seq());
     window_.add_question();
-    // If it breaks now, all requests fail, and this one is among them.
+    // If the connection breaks now, all requests fail, including this one.
     (void)send_locked(lock, proto::Read{request, id, requests_.answers()}, {}, {});
     return;
   }
@@ -46,14 +46,15 @@ void Conversation::ask_sync(Requests::SyncCallback done) {
   done(why);
 }
 
-void Conversation::ask_beside(const proto::Verb& verb, const std::function<proto::Body(Requests::BesideCallback)>& add,
-                              Requests::BesideCallback done) {
+void Conversation::ask_unordered(const proto::Verb& verb,
+                                 const std::function<proto::Body(Requests::UnorderedCallback)>& add,
+                                 Requests::UnorderedCallback done) {
   std::unique_lock lock(mutex_);
   const Status why = broken_ ? *broken_ : check_known(verb);
   if (why.ok()) {
     auto question = add(std::move(done));
     if (welcome_) transmit(proto::encode({0, std::move(question), {}}), proto::Lane::control);
-    return;  // before the welcome it is asked with that
+    return;  // before the welcome: on_welcome() sends it
   }
   lock.unlock();
   done(why);
@@ -99,14 +100,14 @@ void Conversation::end_burst() {
 }
 
 void Conversation::send_what_fits() {
-  if (!channel_ || !welcome_) return;  // later, on the next one
+  if (!channel_ || !welcome_) return;  // sent later, on the next channel
   // NOLINTBEGIN(bugprone-unchecked-optional-access): they are checked, as the conditions
   while (auto next = window_.next_frame()) {
     if (!next->upload_id) {
       transmit(std::move(next->frame), proto::Lane::control);
       continue;
     }
-    const proto::ChannelBurst burst{*channel_};  // a write leaves with its first chunk, if there is credit for one
+    const proto::ChannelBurst burst{*channel_};  // a Write leaves with its first chunk, if there is credit for it
     transmit(std::move(next->frame), proto::Lane::control);
     window_.begin_upload(*std::move(next));
     send_chunks();
@@ -129,7 +130,7 @@ void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {
   }
   counts_.frames_sent += 1;
   counts_.bytes_sent += frame.size();
-  if (options_.never_waits) proto::ChannelBatch::join(channel_);  // it passes on what came in
+  if (options_.never_waits) proto::ChannelBatch::join(channel_);  // such a caller forwards frames, in batches
   channel_->send(std::move(frame), lane);
 }
 

@@ -1,4 +1,4 @@
-// How a conversation begins: the first connection, made here or by a thread of its own, and what a welcome says.
+// The beginning of a conversation: the first connection, made here or by a thread of its own, and handling a welcome.
 #include <algorithm>
 #include <exception>
 #include <system_error>
@@ -16,10 +16,10 @@
 namespace burn::net {
 namespace {
 
-constexpr std::uint64_t kAnswerTimeout = 600;  // seconds, where neither the options nor the environment say
+constexpr std::uint64_t kAnswerTimeout = 600;  // seconds, if neither the options nor the environment say
 
 std::chrono::seconds answer_timeout(const ConnectOptions& options) {
-  constexpr std::uint64_t kMax = 1'000'000'000;  // leaves room to count in
+  constexpr std::uint64_t kMax = 1'000'000'000;  // far from overflow
   const auto seconds =
       options.answer_timeout_seconds.value_or(numeric_setting(Setting::answer_timeout).value_or(kAnswerTimeout));
   return std::chrono::seconds{std::min(seconds, kMax)};
@@ -38,8 +38,8 @@ Conversation::Conversation(std::string url, DeviceChoice device, ChannelFactory 
       handshake_(std::move(device), options),
       sent_runs_(options.spans, url_) {}
 
-// Nothing if there is no session to come back to. Requires: no hello is sent on this channel yet, so that no answer
-// comes meanwhile.
+// std::nullopt if there is no session to resume. Requires: no hello was sent on this channel yet, so that no answer can
+// arrive meanwhile.
 std::optional<proto::Resume> Conversation::resumed_session() const {
   if (!reconnector_.can_resume()) return std::nullopt;
   auto resume = reconnector_.session();
@@ -55,7 +55,7 @@ std::optional<proto::EncodedFrame> Conversation::greeting() {
   return handshake_.greet(resumed_session());
 }
 
-// With a greeting the server may have answered already, and have been answered.
+// With a greeting, the server's first frames may already have been handled, and answered with held frames.
 void Conversation::attach(std::shared_ptr<proto::Channel> channel) {
   channel_ = std::move(channel);
   is_shared_memory_ = channel_->is_shared_memory();
@@ -101,15 +101,15 @@ Status Conversation::try_to_connect(Clock::time_point deadline) {
   }
 }
 
-// A connection may be lost before there is a session to come back to.
+// Retries, as a connection may be lost before there is a session to resume.
 void Conversation::connect() {
   constexpr auto kFirstPause = std::chrono::milliseconds{10}, kLastPause = std::chrono::milliseconds{80};
-  const InCallback in_callback;  // of the end
+  const InCallback in_callback;  // end() runs callbacks on this thread
   const auto deadline = Clock::now() + std::chrono::seconds{options_.timeout_seconds};
   for (auto pause = kFirstPause;; pause *= 2) {
     const Status tried = try_to_connect(deadline);
     std::unique_lock lock(mutex_);
-    if (!connecting_) return;  // if it is lost again, another thread goes on
+    if (!connecting_) return;  // after the welcome, redial() handles a lost connection
     if (addresses_) addresses_->refuse();
     const bool was_sent_elsewhere = refusal_.has_value();
     const bool may_be_lost = options_.lease_seconds > 0 && pause <= kLastPause && !is_gone_for_good(url_, tried);
@@ -131,7 +131,7 @@ const proto::SessionInfo* Conversation::known_info() const {
 }
 
 const proto::SessionInfo& Conversation::info() const {
-  static const auto& nothing = *new proto::SessionInfo;  // static objects may still ask
+  static const auto& nothing = *new proto::SessionInfo;  // never destroyed: static objects may use it at exit
   if (const auto* known = known_info()) return *known;
   if (options_.assumed_info) return *options_.assumed_info;
   if (InCallback::is_inside()) return nothing;
@@ -148,9 +148,10 @@ Status Conversation::on_welcome(const proto::Welcome& welcome) {
     const std::lock_guard lock(mutex_);
     BURN_RETURN_IF_ERROR(take_welcome(welcome));
     changed_.notify_all();
-    refused = requests_.fail_beside([&](const proto::Body& question) { return check_known(proto::verb_of(question)); });
+    refused =
+        requests_.fail_unordered([&](const proto::Body& question) { return check_known(proto::verb_of(question)); });
     if (welcome_) {
-      for (auto& question : requests_.beside_to_ask())
+      for (auto& question : requests_.unordered_to_resend())
         transmit(proto::encode({0, std::move(question), {}}), proto::Lane::control);
     }
   }
@@ -167,7 +168,7 @@ Status Conversation::take_welcome(const proto::Welcome& welcome) {
   const bool resumes = reconnector_.can_resume();
   BURN_RETURN_IF_ERROR(ClientHandshake::check(welcome, resumes));
   if (resumes) {
-    BURN_RETURN_IF_ERROR(go_on(welcome));
+    BURN_RETURN_IF_ERROR(resume(welcome));
   } else {
     begin(welcome);
   }
@@ -192,7 +193,7 @@ void Conversation::begin(const proto::Welcome& welcome) {
 }
 
 // Requires: welcome.resumed.
-Status Conversation::go_on(const proto::Welcome& welcome) {
+Status Conversation::resume(const proto::Welcome& welcome) {
   const auto resumed = welcome.resumed.value_or(proto::Resumed{});
   BURN_TRY(const std::uint64_t lost, window_.resume(resumed.received, welcome.info.bulk_credit, resumed.uploads));
   BURN_RETURN_IF_ERROR(acknowledged(resumed.executed));

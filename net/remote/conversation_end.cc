@@ -1,4 +1,5 @@
-// How a conversation ends: by either side, by a server that is there and does not answer, or by leaving.
+// The end of a conversation: by either side, by the timeout for a server that does not answer, or by close() that does
+// not wait for the server.
 #include <exception>
 #include <utility>
 
@@ -11,11 +12,11 @@
 namespace burn::net {
 namespace {
 
-// How long closing may take. A peer that is there answers in a round trip.
+// Limit on waiting for the end. A peer that is reachable answers within a round trip.
 constexpr auto kCloseTimeout = std::chrono::seconds{2};
-// A server that is nearer than that is waited for in any case: it costs nothing, and leaves things tidy.
+// The end of a session with a server nearer than this is always awaited: it costs nothing, and all is cleaned up.
 constexpr auto kFarAway = std::chrono::milliseconds{5};
-// After the last answer, until the server has also said that it has executed the question.
+// After the last answer, how long to wait until the server also acknowledges the question.
 constexpr auto kLastAck = std::chrono::milliseconds{50};
 
 }  // namespace
@@ -35,7 +36,7 @@ Status Conversation::on_close(const proto::Close& close) {
   }
   changed_.notify_all();
   if (channel_) channel_->close();
-  return {};  // on_closed follows
+  return {};  // on_closed is called then
 }
 
 void Conversation::end(const Status& why) {
@@ -76,7 +77,7 @@ void Conversation::tell_end() {
   if (listener->ended) listener->ended(why);
 }
 
-// Requires: no frame comes any more.
+// Requires: no more frames arrive.
 void Conversation::end_without_channel(const Status& why) {
   end(why);
   const std::lock_guard lock(mutex_);
@@ -84,19 +85,20 @@ void Conversation::end_without_channel(const Status& why) {
   changed_.notify_all();
 }
 
-// Whether the way to the server is worth saving. Only with nothing under way: a client that is gone when answers come
-// may tear down the connection before its Close is through.
-bool Conversation::may_leave() const {
+// Whether close() may return before the server's Close, which saves a round trip. Only without open questions: if the
+// client is gone when their answers arrive, the connection may be reset before its Close has been read.
+bool Conversation::may_close_early() const {
   return channel_ && !channel_->is_shared_memory() && round_trip() >= kFarAway && requests_.size() == 0;
 }
 
-// That it has heard what it need not keep any more is nothing to wait for.
-bool Conversation::is_at_rest() const {
+// Acknowledgements of frames that are not awaited (such as releases) are not waited for.
+bool Conversation::is_idle() const {
   return welcome_ && !broken_ && requests_.size() == 0 && window_.is_sent() && window_.is_work_done();
 }
 
-// A server that never closes is not waited for longer than if we did it here. False: there is no thread for that.
-bool Conversation::watches_the_end() {
+// Makes the watchdog drop the channel after kCloseTimeout, as close() would, if the server never closes it. Returns
+// false if the watchdog's thread cannot be started.
+bool Conversation::watch_close() {
   try {
     watch(weak_from_this(), kCloseTimeout);
     return true;
@@ -105,12 +107,12 @@ bool Conversation::watches_the_end() {
   }
 }
 
-bool Conversation::has_said_all() const {
+bool Conversation::has_sent_everything() const {
   return !in_frame_.load(std::memory_order_acquire) && (!channel_ || channel_->queued_bytes() == 0);
 }
 
 void Conversation::begin_close() {
-  const InCallback in_callback;  // does not wait
+  const InCallback in_callback;  // makes close() return without waiting
   close();
 }
 
@@ -120,11 +122,11 @@ void Conversation::close() {
   if (left_at_) return;
   closing_ = true;
   const bool is_callback = InCallback::is_inside();
-  bool leaves = !is_callback && !broken_ && may_leave();
+  bool leaves = !is_callback && !broken_ && may_close_early();
   if (leaves && window_.ends_with_question()) {
-    changed_.wait_for(lock, kLastAck, [&] { return broken_ || is_at_rest(); });
+    changed_.wait_for(lock, kLastAck, [&] { return broken_ || is_idle(); });
   }
-  leaves = leaves && is_at_rest() && watches_the_end();
+  leaves = leaves && is_idle() && watch_close();
   if (!broken_) {
     broken_ = unavailable(fmt::format("the session with {} is closed", url_));
     changed_.notify_all();
@@ -133,25 +135,25 @@ void Conversation::close() {
   if (channel_) channel_->close();
   if (is_callback) return;
   if (leaves) {
-    for (const auto deadline = Clock::now() + kCloseTimeout; !has_said_all() && Clock::now() < deadline;) {
+    for (const auto deadline = Clock::now() + kCloseTimeout; !has_sent_everything() && Clock::now() < deadline;) {
       changed_.wait_for(lock, kLook);
     }
     left_at_ = Clock::now();
     return;
   }
   if (changed_.wait_for(lock, kCloseTimeout, [&] { return closed_; })) return;
-  if (!take_on_end()) return changed_.wait(lock, [&] { return closed_; });  // for callbacks that run on its thread
+  if (!claim_end()) return changed_.wait(lock, [&] { return closed_; });  // until its callbacks have returned
   auto channel = std::move(channel_);
   lock.unlock();
-  channel.reset();  // no frame comes any more
+  channel.reset();  // no more frames arrive
   end_without_channel(ok_status());
 }
 
-// --- a server that is there and does not answer ----------------------------------------------------------------------
+// --- a server that does not answer -----------------------------------------------------------------------------------
 
 bool Conversation::is_waiting() const { return requests_.size() > 0 || !window_.is_executed() || !window_.is_sent(); }
 
-void Conversation::look(Clock::time_point now) {
+void Conversation::check_timeouts(Clock::time_point now) {
   const InCallback in_callback;
   std::shared_ptr<proto::Channel> channel;
   {
@@ -163,7 +165,7 @@ void Conversation::look(Clock::time_point now) {
                      fmt::format("gave up on {}: it is there, but has not answered for {} s (BURN_ANSWER_TIMEOUT)",
                                  url_, answer_timeout_.count())};
     changed_.notify_all();
-    if (reconnector_.is_trying() || !take_on_end()) return;  // a thread that tries sees it, and is the end
+    if (reconnector_.is_trying() || !claim_end()) return;  // a thread that redials sees broken_ and ends it
     transmit(proto::encode({0, proto::Close{}, {}}), proto::Lane::control);
     channel = std::move(channel_);
   }

@@ -1,4 +1,4 @@
-// How a conversation goes on over another connection.
+// How a conversation continues over another connection.
 #include <algorithm>
 #include <system_error>
 #include <utility>
@@ -23,7 +23,7 @@ std::chrono::milliseconds until(Clock::time_point deadline) {
 void Conversation::on_closed(Status said) {
   const InCallback in_callback;
   const Status why = printable(said);
-  std::shared_ptr<proto::Channel> channel;  // dropped outside the lock
+  std::shared_ptr<proto::Channel> channel;  // destroyed outside the lock
   {
     const std::lock_guard lock(mutex_);
     channel = std::move(channel_);
@@ -34,7 +34,7 @@ void Conversation::on_closed(Status said) {
       changed_.notify_all();
       if (connecting_ || reconnector_.is_trying() || start_redialling()) return;
     }
-    if (!take_on_end()) return;
+    if (!claim_end()) return;
   }
   end(lost(url_, why.ok() ? "the server closed it" : why.message()));
   channel.reset();
@@ -61,7 +61,7 @@ void Conversation::take_notices() {
 }
 
 Status Conversation::on_notice(const proto::Notice& notice) {
-  if (notice.kind != proto::Notice::Kind::draining) return {};  // of a newer version
+  if (notice.kind != proto::Notice::Kind::draining) return {};  // a kind from a newer version
   const std::lock_guard lock(mutex_);
   announced_end_ = Clock::now() + notice.left;
   return {};
@@ -69,7 +69,7 @@ Status Conversation::on_notice(const proto::Notice& notice) {
 
 // --- another connection ----------------------------------------------------------------------------------------------
 
-// The channel's thread carries the answers of every session: it must not wait for a connection.
+// Uses a thread of its own: the channel's thread carries the answers of every session, so it must not wait to connect.
 bool Conversation::start_redialling() {
   try {
     start_thread("burn-dial", [self = shared_from_this()] { self->redial(); }).detach();
@@ -81,7 +81,7 @@ bool Conversation::start_redialling() {
 }
 
 void Conversation::redial() {
-  const InCallback in_callback;  // of the end
+  const InCallback in_callback;  // end() runs callbacks on this thread
   std::unique_lock lock(mutex_);
   while (!broken_) {
     changed_.wait_until(lock, reconnector_.next_try(Clock::now()), [&] { return broken_.has_value(); });
@@ -104,10 +104,10 @@ void Conversation::redial() {
   changed_.notify_all();
 }
 
-// Requires: it is broken.
+// Requires: broken_ is set.
 void Conversation::give_up(std::unique_lock<std::mutex>& lock) {
-  if (closing_ && channel_) return;  // which is told so, and says when it has ended
-  if (!take_on_end()) return;        // on_closed() of the channel that was here calls the callbacks now
+  if (closing_ && channel_) return;  // its on_closed() will call the callbacks
+  if (!claim_end()) return;          // on_closed() of the previous channel is calling the callbacks
   const Status why = broken_.value_or(ok_status());
   auto channel = std::move(channel_);
   lock.unlock();
@@ -117,8 +117,8 @@ void Conversation::give_up(std::unique_lock<std::mutex>& lock) {
 }
 
 Status Conversation::try_again(Clock::time_point deadline) {
-  std::shared_ptr<proto::Channel> channel;  // dropped outside the lock
-  std::uint64_t losses = 0;                 // before this one
+  std::shared_ptr<proto::Channel> channel;  // destroyed outside the lock
+  std::uint64_t losses = 0;                 // losses before this attempt
   {
     const std::lock_guard lock(mutex_);
     losses = reconnector_.losses();
@@ -126,7 +126,7 @@ Status Conversation::try_again(Clock::time_point deadline) {
     refusal_.reset();
     channel = std::move(channel_);
   }
-  channel.reset();  // nothing more comes of an earlier one
+  channel.reset();  // no more calls from an earlier channel
   BURN_TRY(channel, dial_(shared_from_this(), until(deadline)));
   std::unique_lock lock(mutex_);
   if (broken_ && !closing_) return *broken_;

@@ -1,4 +1,4 @@
-// Tensors that are sent in parts, as they come from elsewhere.
+// Sends tensors in parts, as they arrive from elsewhere.
 #include <utility>
 
 #include "net/remote/conversation.h"
@@ -26,7 +26,7 @@ std::uint64_t Conversation::waiting_part_bytes() const {
   return window_.waiting_part_bytes();
 }
 
-// Parts are also sent by send_part() itself: then this says so once more, with the next credit.
+// send_part() may send parts itself; then this reports them once more, with the next credit.
 void Conversation::tell_parts_sent() {
   std::shared_ptr<const RemoteSession::Listener> listener;
   {

@@ -1,4 +1,4 @@
-// What both files of Conversation share.
+// Shared by the files of Conversation.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace burn::net {
 
-// Whether this thread is a channel's and handles a frame: then it must not wait, for any conversation. They may share
-// it.
+// Marks this thread as one that handles a channel's frame. It must not wait for any conversation, as conversations may
+// share the thread.
 class InCallback {
  public:
   InCallback() : outer_(std::exchange(is_inside_, true)) {}
@@ -31,7 +31,7 @@ class InCallback {
 inline Status lost(const std::string& url, std::string_view why) {
   return unavailable(fmt::format("lost connection to {}: {}", url, why));
 }
-// The same for good: said whenever a tensor of the session is asked for later.
+// The same for a session that cannot continue; reported whenever one of its tensors is used later.
 inline Status lost_for_good(const std::string& url, const std::string& why) {
   return lost(url, why + " (at " + time_of_day() + ")");
 }

@@ -1,4 +1,4 @@
-// What a server says of a failure ends in a user's terminal or log.
+// Makes a server's error message safe for a user's terminal or log.
 #pragma once
 
 #include "base/one_line.h"
@@ -6,7 +6,7 @@
 
 namespace burn::net {
 
-// `status` with its message on one line that moves no cursor. How long it may be is the codec's to say.
+// `status` with its message on one line without control characters. The codec limits its length.
 inline Status printable(const Status& status) {
   return status.ok() ? status : Status{status.code(), one_line(status.message())};
 }

@@ -14,10 +14,10 @@
 namespace burn::net {
 namespace {
 
-// A tensor of which the parts are sent as they come.
+// A tensor whose parts are sent as they arrive.
 class PartUpload final : public proto::ServedSession::Upload {
  public:
-  // `seq`: of the Write that announces it.
+  // `seq`: number of the Write that announces it.
   PartUpload(std::shared_ptr<Conversation> conversation, std::uint64_t seq, proto::TensorId id, std::uint64_t size)
       : conversation_(std::move(conversation)), seq_(seq), id_(id), size_(size) {}
 
@@ -72,25 +72,25 @@ class ConversationSession final : public RemoteSession {
   void read(proto::TensorId id, ReadCallback done) override { conversation_->ask_read(id, std::move(done)); }
   void sync(SyncCallback done) override { conversation_->ask_sync(std::move(done)); }
   void stats(const StatsCallback& done) override {
-    conversation_->ask_beside<proto::StatsReport>(proto::Stats{}, [done](const Result<proto::StatsReport>& answer) {
+    conversation_->ask_unordered<proto::StatsReport>(proto::Stats{}, [done](const Result<proto::StatsReport>& answer) {
       answer.ok() ? done(answer->stats) : done(answer.status());
     });
   }
   void prepare_group(const proto::GroupPlace& place, const AddressCallback& done) override {
-    conversation_->ask_beside<proto::GroupAddress>(proto::PrepareGroup{0, place},
-                                                   [done](const Result<proto::GroupAddress>& answer) {
-                                                     answer.ok() ? done(answer->address) : done(answer.status());
-                                                   });
+    conversation_->ask_unordered<proto::GroupAddress>(proto::PrepareGroup{0, place},
+                                                      [done](const Result<proto::GroupAddress>& answer) {
+                                                        answer.ok() ? done(answer->address) : done(answer.status());
+                                                      });
   }
   void open_group(const proto::GroupPlace& place, std::vector<std::string> addresses,
                   std::chrono::milliseconds deadline, const SyncCallback& done) override {
-    conversation_->ask_beside<proto::GroupDone>(
+    conversation_->ask_unordered<proto::GroupDone>(
         proto::OpenGroup{0, place, std::move(addresses), deadline},
         [done](const Result<proto::GroupDone>& answer) { done(answer.status()); });
   }
   void abort_group(std::uint32_t group, std::uint64_t epoch, const Status& why) override {
-    conversation_->ask_beside<proto::GroupDone>(proto::AbortGroup{0, group, epoch, why},
-                                                [](const Result<proto::GroupDone>&) {});
+    conversation_->ask_unordered<proto::GroupDone>(proto::AbortGroup{0, group, epoch, why},
+                                                   [](const Result<proto::GroupDone>&) {});
   }
   void begin_burst() override { conversation_->begin_burst(); }
   void end_burst() override { conversation_->end_burst(); }
@@ -123,7 +123,7 @@ Status ConversationSession::write(proto::TensorId id, proto::HostTensor tensor, 
         fmt::format("{} bytes for {}, which has {}", bytes.size(), ir::to_string(type), type.num_bytes()));
   }
   BURN_RETURN_IF_ERROR(proto::check_batch_axis(options, type));
-  // Before the welcome the limit is unknown, and the server refuses it.
+  // Before the welcome the limit is unknown, and the server refuses a tensor that is too large.
   if (const auto* info = known_info(); info && bytes.size() > info->max_tensor_bytes) {
     return resource_exhausted(fmt::format("{} has {} bytes; the server takes tensors of {}", ir::to_string(type),
                                           bytes.size(), info->max_tensor_bytes));
@@ -133,9 +133,9 @@ Status ConversationSession::write(proto::TensorId id, proto::HostTensor tensor, 
   return conversation_->send(write, {}, std::move(bytes));
 }
 
-// A token that is read by others on the way is theirs.
+// A token sent without encryption can be read and used by others.
 Status check_token_is_safe(const std::string& url, const Endpoint& endpoint) {
-  if (!is_plain_and_far(endpoint)) return {};
+  if (!is_unencrypted_remote(endpoint)) return {};
   if (setting(Setting::tls) == "required") {
     return failed_precondition("cannot connect to " + url +
                                ": the token would be sent without TLS, and BURN_TLS is required (write wss:// or "
@@ -158,7 +158,7 @@ Result<std::unique_ptr<RemoteSession>> open(const ChannelFactory& factory, const
                                             const ConnectOptions& options, std::shared_ptr<AddressChoice> addresses) {
   const auto conversation =
       std::make_shared<Conversation>(url, std::move(device), factory, options, std::move(addresses));
-  auto session = std::make_unique<ConversationSession>(conversation);  // closes without a welcome
+  auto session = std::make_unique<ConversationSession>(conversation);  // closed by its destructor if start() fails
   BURN_RETURN_IF_ERROR(conversation->start());
   return std::unique_ptr<RemoteSession>(std::move(session));
 }
@@ -167,7 +167,7 @@ Result<std::unique_ptr<RemoteSession>> open(const ChannelFactory& factory, const
 
 Result<std::unique_ptr<RemoteSession>> connect_over(const ChannelFactory& factory, const std::string& url,
                                                     const ConnectOptions& options) {
-  const auto endpoint = parse_url(url);  // a factory may know URLs of its own, which name no device
+  const auto endpoint = parse_url(url);  // a factory may have URLs of its own, which name no device
   return open(factory, url, endpoint.ok() ? device_of(*endpoint, options) : DeviceChoice{}, options, nullptr);
 }
 

@@ -12,7 +12,8 @@
 namespace burn::net {
 namespace {
 
-// The same bytes where elements of `size` bytes may be read in place: in a frame they stand wherever its header ends.
+// The same bytes, copied if they are not aligned for elements of `size` bytes: in a frame they begin wherever its
+// header ends.
 SharedBytes aligned(const SharedBytes& bytes, std::size_t size) {
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % size == 0) return bytes;
   std::vector<std::byte> copy(bytes.span().begin(), bytes.span().end());
@@ -39,17 +40,17 @@ Requests::Request* Requests::find(std::uint64_t id) {
   return found == requests_.end() ? nullptr : &found->second;
 }
 
-proto::Body Requests::add_beside(const std::function<proto::Body(std::uint64_t)>& ask, std::size_t answer,
-                                 BesideCallback done) {
+proto::Body Requests::add_unordered(const std::function<proto::Body(std::uint64_t)>& ask, std::size_t answer,
+                                    UnorderedCallback done) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t id = ++last_id_;
   auto question = ask(id);
-  requests_.emplace(id, Request{.callback = Beside{question, answer, std::move(done)}});
+  requests_.emplace(id, Request{.callback = Unordered{question, answer, std::move(done)}});
   return question;
 }
 
 Requests::ById::const_iterator Requests::oldest() const {
-  const auto ordered = std::ranges::find_if(requests_, [](const auto& entry) { return !entry.second.is_beside(); });
+  const auto ordered = std::ranges::find_if(requests_, [](const auto& entry) { return !entry.second.is_unordered(); });
   return ordered == requests_.end() ? requests_.begin() : ordered;
 }
 
@@ -123,7 +124,7 @@ std::shared_ptr<std::byte> Requests::destination(const proto::Chunk& chunk, std:
 Result<Completion> Requests::on_done(const proto::Done& done) {
   const Request* request = find(done.request);
   if (!request) return invalid_argument(fmt::format("an answer to request {}, which is not open", done.request));
-  if (request->is_beside())
+  if (request->is_unordered())
     return invalid_argument(fmt::format("request {} is asked beside the order; it is answered so", done.request));
   if (std::holds_alternative<ReadCallback>(request->callback) && done.status.ok()) {
     return invalid_argument(fmt::format("request {} is a read; it is answered with data", done.request));
@@ -134,19 +135,18 @@ Result<Completion> Requests::on_done(const proto::Done& done) {
 
 Result<Completion> Requests::on_report(std::uint64_t id, const Status& status, proto::Body report) {
   const Request* request = find(id);
-  const auto* asked = request ? std::get_if<Beside>(&request->callback) : nullptr;
+  const auto* asked = request ? std::get_if<Unordered>(&request->callback) : nullptr;
   if (!request && take_late_answer(id, report.index())) return Completion{};
   if (!asked || asked->answer != report.index())
     return invalid_argument(fmt::format("a {} for request {}, which awaits none", proto::name(report), id));
   auto done = take(id);
-  if (const auto& beside = std::get<Beside>(done.callback); beside.asked_again > 0) {
+  if (const auto& unordered = std::get<Unordered>(done.callback); unordered.asked_again > 0) {
     const std::lock_guard lock(mutex_);
-    late_answers_.emplace(id, std::pair{beside.answer, beside.asked_again});
+    late_answers_.emplace(id, std::pair{unordered.answer, unordered.asked_again});
   }
   if (!status.ok()) return fail(std::move(done), printable(status));
-  return Completion{[callback = std::get<Beside>(std::move(done.callback)).done, report = std::move(report)]() mutable {
-    callback(std::move(report));
-  }};
+  return Completion{[callback = std::get<Unordered>(std::move(done.callback)).done,
+                     report = std::move(report)]() mutable { callback(std::move(report)); }};
 }
 
 std::size_t Requests::size() const {
@@ -157,18 +157,18 @@ std::size_t Requests::size() const {
 std::optional<std::uint64_t> Requests::oldest_seq() const {
   const std::lock_guard lock(mutex_);
   const auto found = oldest();
-  if (found == requests_.end() || found->second.is_beside()) return std::nullopt;
+  if (found == requests_.end() || found->second.is_unordered()) return std::nullopt;
   return found->second.seq;
 }
 
-std::vector<proto::Body> Requests::beside_to_ask() {
+std::vector<proto::Body> Requests::unordered_to_resend() {
   const std::lock_guard lock(mutex_);
   std::vector<proto::Body> questions;
   for (auto& [id, request] : requests_) {
-    auto* const beside = std::get_if<Beside>(&request.callback);
-    if (!beside) continue;
-    ++beside->asked_again;
-    questions.push_back(beside->question);
+    auto* const unordered = std::get_if<Unordered>(&request.callback);
+    if (!unordered) continue;
+    ++unordered->asked_again;
+    questions.push_back(unordered->question);
   }
   return questions;
 }
@@ -181,11 +181,11 @@ bool Requests::take_late_answer(std::uint64_t id, std::size_t answer) {
   return true;
 }
 
-std::vector<Completion> Requests::fail_beside(const std::function<Status(const proto::Body& question)>& check) {
+std::vector<Completion> Requests::fail_unordered(const std::function<Status(const proto::Body& question)>& check) {
   std::vector<Completion> completions;
   const std::lock_guard lock(mutex_);
   for (auto entry = requests_.begin(); entry != requests_.end();) {
-    const auto* asked = std::get_if<Beside>(&entry->second.callback);
+    const auto* asked = std::get_if<Unordered>(&entry->second.callback);
     const auto why = asked ? check(asked->question) : Status{};
     if (!why.ok()) completions.push_back(fail(std::move(entry->second), why));
     entry = why.ok() ? std::next(entry) : requests_.erase(entry);

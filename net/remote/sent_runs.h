@@ -1,4 +1,4 @@
-// Spans of the runs that a conversation sends: each from its call until the server says that it is executed.
+// Spans of the runs that a conversation sends, each from the call until the server reports its execution.
 #pragma once
 
 #include <chrono>
@@ -17,16 +17,16 @@ class SentRuns {
  public:
   using Clock = std::chrono::system_clock;
 
-  // `spans`: null: no run has a span. `url`: of the server.
+  // `spans`: null: runs have no spans. `url`: the server's.
   SentRuns(std::shared_ptr<SpanSink> spans, std::string url) : spans_(std::move(spans)), url_(std::move(url)) {}
 
   bool are_recorded() const { return spans_ != nullptr; }
-  // The run is sent as the ordered frame `seq`. If it is recorded, the server is told this span as the caller's.
-  // `called`: when the run was called; since then it has waited for the window.
+  // Called before the run is sent as the ordered frame `seq`. If the run is recorded, its trace context is set to its
+  // span. `called`: when the run was called; since then it has waited for the window.
   void add(proto::Run& run, std::uint64_t seq, Clock::time_point called);
-  // The server has executed what was sent up to `seq`.
+  // The server has executed the frames up to `seq`.
   void acknowledge(std::uint64_t seq);
-  // Nothing more is executed, for this reason.
+  // Ends all spans: nothing more is executed, for this reason.
   void end(StatusCode why);
 
  private:
@@ -38,7 +38,7 @@ class SentRuns {
 
   const std::shared_ptr<SpanSink> spans_;
   const std::string url_;
-  std::deque<Sent> sent_;  // that are not executed yet
+  std::deque<Sent> sent_;  // runs that are not executed yet
 };
 
 }  // namespace burn::net

@@ -42,7 +42,7 @@ void UploadQueue::add_part(std::uint64_t seq, proto::TensorId id, std::uint64_t 
   parts_.push_back({seq, id, offset, std::move(bytes)});
 }
 
-// Requires: it fits into the credit.
+// Makes a chunk. Requires: it fits into the credit.
 proto::Frame UploadQueue::take(proto::TensorId id, std::uint64_t offset, SharedBytes bytes) {
   credit_ -= bytes.size();
   waiting_ -= bytes.size();
@@ -85,9 +85,9 @@ Status UploadQueue::resume(std::uint64_t credit, std::span<const proto::Chunk> r
   std::deque<Upload> rest;
   std::uint64_t waiting = 0;
   for (auto& upload : uploads_) {
-    if (upload.seq > received_seq) continue;  // comes again with its Write
+    if (upload.seq > received_seq) continue;  // sent again with its Write
     const auto found = offsets.find(upload.id);
-    if (found == offsets.end()) continue;  // is whole
+    if (found == offsets.end()) continue;  // the server has all of it
     if (found->second >= upload.bytes.size()) {
       return invalid_argument(fmt::format("{} bytes of tensor {}, which has {}, and is said not to be whole",
                                           found->second, upload.id, upload.bytes.size()));

@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 class Watchdog {
  public:
-  // Is there to the end of the process.
+  // Starts a thread that never ends, so the object must never be destroyed.
   Watchdog() {
     start_thread("burn-watchdog", [this] { run(); }).detach();
   }
@@ -45,14 +45,14 @@ class Watchdog {
       const auto next = std::ranges::min_element(entries_, {}, &Entry::due);
       const auto now = Clock::now();
       if (const auto due = next->due; due > now) {
-        changed_.wait_until(lock, due);  // a copy: entries move when another is added
+        changed_.wait_until(lock, due);  // `due` is a copy: entries move when another is added
         continue;
       }
       next->due = now + next->interval;
       auto watched = next->watched.lock();
       lock.unlock();
-      if (watched) watched->look(now);
-      watched.reset();  // it may be the last share
+      if (watched) watched->check_timeouts(now);
+      watched.reset();  // it may be the last owner, and its destructor must run without the lock
       lock.lock();
     }
   }

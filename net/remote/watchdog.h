@@ -1,5 +1,5 @@
-// Looks after conversations whose server is there and does not answer. One thread for all of the process, which sleeps
-// nearly always.
+// Checks conversations for timeouts, such as a server that is reachable and does not answer. One thread for the whole
+// process, which sleeps most of the time.
 #pragma once
 
 #include <chrono>
@@ -10,11 +10,11 @@ namespace burn::net {
 class Watched {
  public:
   virtual ~Watched() = default;
-  // Called about every interval, from the watchdog's thread.
-  virtual void look(std::chrono::steady_clock::time_point now) = 0;
+  // Called about once per interval, on the watchdog's thread.
+  virtual void check_timeouts(std::chrono::steady_clock::time_point now) = 0;
 };
 
-// Until it is gone. Thread-safe.
+// Has `watched` checked until it is destroyed. Thread-safe.
 void watch(std::weak_ptr<Watched> watched, std::chrono::milliseconds interval);
 
 }  // namespace burn::net

@@ -1,4 +1,4 @@
-// What a conversation has sent and received, counted.
+// Counts of the frames and bytes that a conversation has sent and received.
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@ void Answers::connect(std::shared_ptr<proto::Channel> channel, const proto::Body
   channel_ = std::move(channel);
   credit_ = proto::kInitialCredit;
   put(welcome);
-  for (const auto& answer : unconfirmed_) put(answer.body, answer.payload);  // hold() saw to it that there are not many
+  for (const auto& answer : unconfirmed_) put(answer.body, answer.payload);  // hold() limits their number
   send_what_fits();
 }
 
@@ -39,18 +39,18 @@ Status Answers::resume(const proto::Resume& seen) {
   return {};
 }
 
-// --- what is said ----------------------------------------------------------------------------------------------------
+// --- sending ---------------------------------------------------------------------------------------------------------
 
 Status Answers::answer(proto::Body body, SharedBytes bytes) {
   const bool is_download = bytes.size() > proto::kInlineBytes;
   const std::lock_guard lock{mutex_};
-  ++told_;
+  ++answer_count_;
   const SharedBytes inside = is_download ? SharedBytes{} : bytes;
   if (holds_) BURN_RETURN_IF_ERROR(hold(body, inside));
   Status sent = send(body, inside);
   if (!is_download) return sent;
-  if (!holds_ && !channel_) return sent;  // no channel, now or later, will ask for it
-  downloads_.push_back({std::get<proto::Data>(body).request, told_, std::move(bytes)});
+  if (!holds_ && !channel_) return sent;  // there will be no channel to send it on
+  downloads_.push_back({std::get<proto::Data>(body).request, answer_count_, std::move(bytes)});
   send_what_fits();
   return sent;
 }
@@ -68,7 +68,7 @@ Status Answers::send(const proto::Body& body, SharedBytes payload) {
 }
 
 void Answers::put(const proto::Body& body, SharedBytes payload) {
-  proto::ChannelBatch::join(channel_);  // of what was received, on whatever connection
+  proto::ChannelBatch::join(channel_);  // the batch of the frames being received, on any connection
   channel_->send(proto::encode({0, body, std::move(payload)}), proto::Lane::control);
 }
 
@@ -91,7 +91,7 @@ void Answers::send_what_fits() {
   }
 }
 
-// --- what the client has ---------------------------------------------------------------------------------------------
+// --- confirmation ----------------------------------------------------------------------------------------------------
 
 Status Answers::hold(const proto::Body& body, const SharedBytes& payload) {
   if (unconfirmed_.size() >= kMaxUnconfirmed || unconfirmed_bytes_ + payload.size() > kMaxBacklogBytes) {
@@ -121,11 +121,12 @@ Status Answers::confirm(std::uint64_t answers) {
   return confirm_locked(answers);
 }
 
-// A number below the last one says nothing new: frames with one come from several threads of the client.
+// A number below the last one is ignored: confirmations come from several threads of the client, in any order.
 Status Answers::confirm_locked(std::uint64_t answers) {
   if (!holds_) return {};
-  if (answers > told_) return invalid_argument(fmt::format("{} answers have come; there were {}", answers, told_));
-  while (!unconfirmed_.empty() && told_ - unconfirmed_.size() < answers) {
+  if (answers > answer_count_)
+    return invalid_argument(fmt::format("{} answers have come; there were {}", answers, answer_count_));
+  while (!unconfirmed_.empty() && answer_count_ - unconfirmed_.size() < answers) {
     unconfirmed_bytes_ -= unconfirmed_.front().payload.size();
     unconfirmed_.pop_front();
   }

@@ -1,5 +1,6 @@
-// What a client is told, in an order of its own: answers, those that come in chunks as its credit allows, and what is
-// said beside them. If the client may come back after its connection is lost, answers are held until it confirms them.
+// What the server sends to a client, in the order in which it is sent: answers, downloads in chunks as the client's
+// credit allows, and other messages. If the client may resume after a lost connection, answers are held until it
+// confirms them.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +12,38 @@
 
 namespace burn::net {
 
-// Thread-safe. Nothing is copied: what is held is the bytes that a session gave.
+// Thread-safe. Nothing is copied: the session's bytes are held.
 class Answers {
  public:
-  // Bytes of answers that may wait for the client to read or to confirm them. Chunks are not among them: they need its
+  // Bytes of answers that may wait for the client to read or confirm them. Chunks do not count: they need the client's
   // credit.
   static constexpr std::size_t kMaxBacklogBytes = std::size_t{256} << 20;
   static constexpr std::size_t kMaxUnconfirmed = 4096;                 // answers
   static constexpr std::uint64_t kMaxCredit = std::uint64_t{1} << 30;  // a client's window is never that large
 
-  // `holds`: until they are confirmed.
+  // `holds`: answers are held until they are confirmed.
   explicit Answers(bool holds) : holds_(holds) {}
 
-  // Says `welcome` on the new channel, then again what is not confirmed. Credit starts anew.
+  // Sends `welcome` on the new channel, then the unconfirmed answers again. Credit starts from its initial value.
   void connect(std::shared_ptr<proto::Channel> channel, const proto::Body& welcome);
-  // What is said meanwhile waits for the next channel, or is dropped if nothing is held.
+  // What is sent without a channel is held for the next one, or is dropped if answers are not held. Returns the old
+  // channel.
   std::shared_ptr<proto::Channel> disconnect();
-  // Answers the client has, as it says when it comes back. Errors: INVALID_ARGUMENT for more than there are.
+  // Drops what a resuming client says that it has. Errors: INVALID_ARGUMENT for more than was sent.
   Status resume(const proto::Resume& seen);
 
-  // The answer to a question: `bytes` are its tensor's. Errors: RESOURCE_EXHAUSTED when the client does not take what
-  // it asks for, or does not say so: it is to be dropped.
+  // Sends the answer to a question; `bytes` are its tensor's. Errors: RESOURCE_EXHAUSTED when the client does not read
+  // what it asks for, or does not confirm it; the client is to be disconnected.
   Status answer(proto::Body body, SharedBytes bytes = {});
-  // Something that a client which comes back learns anew. Errors: as above.
+  // Sends a message that is never held, as a resuming client asks for it again. Errors: as above.
   Status tell(const proto::Body& body);
-  // What the client has, and how much more it takes. Errors: INVALID_ARGUMENT when it cannot be.
+  // The client confirms answers, and grants credit. Errors: INVALID_ARGUMENT for numbers that cannot be.
   Status on_credit(const proto::Credit& credit);
   Status confirm(std::uint64_t answers);
 
   void clear();
-  std::size_t downloads() const;  // that are not sent in full, or not confirmed
-  bool is_sent() const;           // everything is with the channel, and gone from there
+  std::size_t downloads() const;  // downloads that are not sent in full, or not confirmed
+  bool is_sent() const;           // everything was passed to the channel, and has left its queue
 
  private:
   struct Answer {
@@ -49,15 +51,15 @@ class Answers {
     SharedBytes payload;
   };
   struct Download {
-    std::uint64_t key = 0;     // the request
-    std::uint64_t number = 0;  // of its answer
+    std::uint64_t key = 0;     // the request that it answers
+    std::uint64_t number = 0;  // the number of its answer
     SharedBytes bytes;
     std::size_t sent = 0;
   };
 
-  // With the lock held.
+  // Require the lock.
   Status send(const proto::Body& body, SharedBytes payload = {});
-  void put(const proto::Body& body, SharedBytes payload = {});  // Requires: a channel. However much waits there.
+  void put(const proto::Body& body, SharedBytes payload = {});  // Requires: a channel. Not limited by kMaxBacklogBytes.
   Status confirm_locked(std::uint64_t answers);
   Status confirm_downloads(std::uint64_t downloads);
   Status hold(const proto::Body& body, const SharedBytes& payload);
@@ -68,10 +70,10 @@ class Answers {
   std::shared_ptr<proto::Channel> channel_;
   std::deque<Answer> unconfirmed_;
   std::size_t unconfirmed_bytes_ = 0;  // of payloads
-  std::uint64_t told_ = 0;             // answers so far
-  std::deque<Download> downloads_;     // the first sent_downloads_ of them are sent
+  std::uint64_t answer_count_ = 0;     // answers so far, sent or not
+  std::deque<Download> downloads_;     // the first `sent_downloads_` are sent
   std::size_t sent_downloads_ = 0;
-  std::uint64_t done_downloads_ = 0;  // gone from downloads_
+  std::uint64_t done_downloads_ = 0;  // number of downloads removed from `downloads_`
   std::uint64_t credit_ = 0;
 };
 

@@ -35,7 +35,7 @@ Status BulkReceiver::receive(const proto::Chunk& chunk, const SharedBytes& bytes
   received += bytes.size();
   if (upload) BURN_RETURN_IF_ERROR(upload->fill_shared(chunk.offset, bytes));
   if (received < size) return {};
-  has_ended_large_one_ |= size > proto::kChunkBytes;
+  has_received_large_tensor_ |= size > proto::kChunkBytes;
   incoming_.erase(found);
   return {};
 }
@@ -50,8 +50,8 @@ std::shared_ptr<std::byte> BulkReceiver::destination(const proto::Chunk& chunk, 
 
 std::uint64_t BulkReceiver::take_grant(std::uint64_t backlog) {
   const auto grant = consumed_ - std::min(consumed_, backlog);
-  if (grant < proto::kChunkBytes && !has_ended_large_one_) return 0;
-  if (grant == consumed_) has_ended_large_one_ = false;
+  if (grant < proto::kChunkBytes && !has_received_large_tensor_) return 0;
+  if (grant == consumed_) has_received_large_tensor_ = false;
   credit_ += grant;
   consumed_ -= grant;
   return grant;
@@ -60,7 +60,7 @@ std::uint64_t BulkReceiver::take_grant(std::uint64_t backlog) {
 std::vector<proto::Chunk> BulkReceiver::restart() {
   credit_ = initial_credit_;
   consumed_ = 0;
-  has_ended_large_one_ = false;
+  has_received_large_tensor_ = false;
   std::vector<proto::Chunk> received;
   received.reserve(incoming_.size());
   for (const auto& [id, incoming] : incoming_) received.push_back({id, incoming.received});

@@ -1,5 +1,4 @@
-// Bulk data that comes in: chunks are put where they belong, and a client that does not keep to the rules of
-// proto/burn.proto is found.
+// Receives bulk data: stores chunks in their tensors, and detects clients that break the rules of proto/burn.proto.
 #pragma once
 
 #include <memory>
@@ -11,29 +10,30 @@
 
 namespace burn::net {
 
-// Not thread-safe: of the thread that receives frames.
+// Not thread-safe: used by the thread that receives frames.
 class BulkReceiver {
  public:
   static constexpr std::size_t kMaxIncoming = 1 << 16;  // tensors
 
-  // `credit`: bytes of chunks that the client may have under way.
+  // `credit`: bytes of chunks that the client may have in flight.
   explicit BulkReceiver(std::uint64_t credit) : initial_credit_(credit), credit_(credit) {}
 
-  // Chunks of tensor `id` will come, in all `bytes`. Null: they are taken and dropped.
-  // Errors, each the end of the connection: when that was said before and is not done, or of too many.
+  // Announces chunks of tensor `id`, `bytes` in all. `upload` null: the chunks are received and dropped.
+  // Errors, each the end of the connection: the tensor is already announced and not complete, or too many are.
   Status announce(proto::TensorId id, std::uint64_t bytes, std::unique_ptr<proto::ServedSession::Upload> upload);
-  // Errors, each the end of the connection: a chunk without announcement, out of order, beyond its tensor or the
-  // credit.
+  // Stores a chunk. Errors, each the end of the connection: a chunk without announcement, out of order, beyond its
+  // tensor or the credit.
   Status receive(const proto::Chunk& chunk, const SharedBytes& bytes);
-  // Where the chunk's bytes may be received before receive() is told of them; null when it will not take them, or in no
-  // place.
+  // Memory into which the chunk's bytes may be received before receive() is called with them; null if receive() would
+  // refuse the chunk, or the upload offers no memory.
   std::shared_ptr<std::byte> destination(const proto::Chunk& chunk, std::size_t size);
-  // Credit to give to the client now: what was consumed since, once it is worth a frame, or ends a tensor that the
-  // client would like to let go of; else 0. `backlog`: bytes of it for which it gets none yet
-  // (ServedSession::upload_backlog()).
+  // Returns the credit to grant to the client now, for bytes consumed since the last grant; 0 until it is worth a
+  // frame, or has completed a tensor that the client wants to release. `backlog`: bytes among them for which no credit
+  // is granted yet (ServedSession::upload_backlog()).
   std::uint64_t take_grant(std::uint64_t backlog);
 
-  // The client goes on over another connection: what has come of each tensor that is not whole. Its credit starts anew.
+  // The client continues over another connection. Returns how much of each incomplete tensor was received. Credit
+  // starts from its initial value.
   std::vector<proto::Chunk> restart();
 
  private:
@@ -44,8 +44,8 @@ class BulkReceiver {
   std::unordered_map<proto::TensorId, Incoming> incoming_;
   const std::uint64_t initial_credit_;
   std::uint64_t credit_;
-  std::uint64_t consumed_ = 0;        // and not yet granted again
-  bool has_ended_large_one_ = false;  // among what is consumed
+  std::uint64_t consumed_ = 0;              // bytes consumed and not yet granted again
+  bool has_received_large_tensor_ = false;  // a tensor of more than a chunk was completed by the bytes in consumed_
 };
 
 }  // namespace burn::net

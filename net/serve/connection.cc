@@ -24,7 +24,7 @@ std::shared_ptr<proto::Channel> Connection::channel() const {
 }
 
 void Connection::dispose() {
-  std::shared_ptr<proto::Channel> channel;  // dropped outside the lock
+  std::shared_ptr<proto::Channel> channel;  // destroyed outside the lock
   {
     const std::lock_guard lock{channel_mutex_};
     channel = std::move(channel_);
@@ -78,7 +78,7 @@ void Connection::end(const Status& why) {
   end_session();
 }
 
-// A Close of either side ends the session, too, not only the connection.
+// A Close from either side ends the session, not only the connection.
 void Connection::end_session() {
   if (is_welcome_ && conversation_->leave(*this, true)) host_->leases().remove(*conversation_);
 }
@@ -130,7 +130,8 @@ void audit_end(SessionHost& host, const ServedConversation& conversation, std::s
 // --- receiving --------------------------------------------------------------------------------------------
 
 void Connection::on_frame(SharedBytes bytes) {
-  if (!has_ended_) serve(proto::decode(bytes, proto::Programs::later));  // this thread serves other connections, too
+  // Programs stay encoded here and are decoded later, as this thread serves other connections, too.
+  if (!has_ended_) serve(proto::decode(bytes, proto::Programs::later));
 }
 
 proto::ReceiveSpace Connection::receive_space(std::span<const std::byte> head, std::uint64_t size) {

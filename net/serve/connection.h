@@ -1,9 +1,9 @@
-// One connection of a client to a server: speaks burn.v1 over its channel, performs the handshake, and is the link to a
-// session of the host, a new one or one that the client comes back to.
+// One connection of a client to a server. Speaks burn.v1 over its channel, performs the handshake, and links the
+// channel to a session of the host: a new one, or one that the client resumes.
 //
 // A frame that breaks the protocol's rules ends the connection and the session with a Close that says why; a request
-// that only cannot be fulfilled fails alone. When the channel is lost the session is kept for its lease, if it has one;
-// else it stops and frees its memory, as it does at a Close.
+// that merely cannot be fulfilled fails alone. When the channel is lost the session is kept for its lease, if it has
+// one. Otherwise it stops and frees its memory, as it does after a Close.
 #pragma once
 
 #include <atomic>
@@ -24,42 +24,42 @@ class Handshake;
 
 class Connection : public proto::ChannelHandler, public ServedLink, public std::enable_shared_from_this<Connection> {
  public:
-  // Called once, when nothing more comes; must not block. It should have dispose() called, from another thread.
+  // Called once, when no more frames arrive; must not block. It must have dispose() called, from another thread.
   using Ended = std::function<void(std::shared_ptr<Connection>)>;
 
-  // `full`: ok, or why there is no place for a new session; one that exists may be resumed all the same.
+  // `full`: ok, or why there is no place for a new session; an existing one may be resumed all the same.
   Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<SessionHost> host, Ended ended, Status full = {});
   ~Connection() override;
 
-  // From the channel, one call at a time.
+  // Called by the channel, one call at a time.
   void on_frame(SharedBytes frame) override;
   std::size_t max_frame_bytes() const override { return conversation_ ? proto::kMaxFrameBytes : proto::kMaxHelloBytes; }
   proto::ReceiveSpace receive_space(std::span<const std::byte> head, std::uint64_t size) override;
   void on_frame_in_place(SharedBytes head, SharedBytes rest) override;
   void on_closed(Status why) override;
 
-  // The following from any thread.
+  // The following may be called from any thread.
 
   std::shared_ptr<proto::Channel> channel() const override;  // null after dispose()
   void supersede() override;
-  // Takes no further work; what has come is still executed and answered.
+  // Accepts no further work; what was received is still executed and answered.
   void drain();
-  // Has the session's client told once that the server ends the session at `end`, if it takes notices. Without a
-  // session nothing is done.
+  // Tells the session's client once, if it takes notices, that the server ends the session at `end`. Without a session
+  // does nothing.
   void announce_end(std::chrono::steady_clock::time_point end);
-  bool takes_notices() const;  // the client of its session; false before the handshake is done, and at the end
-  // Whether all that has come is executed.
+  bool takes_notices() const;  // whether the client takes notices; false before the handshake and after the end
+  // Whether everything received is executed.
   bool is_caught_up() const;
-  // Whether also the answers are sent.
+  // Whether, in addition, all answers are sent.
   bool is_idle() const;
-  // Tells the client why, and closes. Nothing more is sent or taken.
+  // Tells the client why, and closes the channel. Nothing more is sent or accepted.
   void end(const Status& why) override;
-  // Drops the channel, and waits for the session's end if that is over. Must not be called on a thread of the channel
+  // Drops the channel, and waits for the session's end if it is ending. Must not be called on a thread of the channel
   // or the session.
   void dispose();
 
   bool is_welcome() const { return is_welcome_; }  // the handshake is done
-  // Its conversation, session, and the tenant of that. Requires: is_welcome().
+  // Its conversation, the session's name, and the session's tenant. Requires: is_welcome().
   const ServedConversation& conversation() const { return *conversation_; }
   const std::string& session_name() const { return conversation_->terms().name; }
   const std::string& tenant() const { return conversation_->terms().tenant; }
@@ -74,7 +74,7 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
 
   void end_session();
   void tell_ended();
-  // The last that a connection does for a session, or without one: the log's line, and the host's count.
+  // Reports the end of a session, or of a connection without one: the log's line, and the host's count.
   void tell_host_end(const Status& why, SessionEnd how) const;
   void log_loss(const Status& why) const;
 
@@ -92,7 +92,7 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
                     has_told_end_ = false, has_announced_end_ = false;
 };
 
-// A line for the operator: what the session has done, and why it is over.
+// A log line for the operator: what the session has done, and why it ended.
 std::string describe_end(const ServedConversation& conversation, std::string_view reason);
 // The same for the audit log.
 void audit_end(SessionHost& host, const ServedConversation& conversation, std::string_view reason,

@@ -26,7 +26,7 @@ Result<const proto::Hello*> Handshake::read(const proto::Body& first) {
 Result<std::shared_ptr<ServedConversation>> Handshake::open(const Status& full) const {
   BURN_RETURN_IF_ERROR(check_room(full));
   BURN_TRY(auto admission, host_.admit(hello_, caller_));
-  BURN_TRY(const auto device, host_.device_of(hello_));  // after that: a stranger learns no names
+  BURN_TRY(const auto device, host_.device_of(hello_));  // after admit(): the error names devices
   BURN_TRY(auto terms, host_.leases().terms(hello_.lease_seconds));
   if (admission.max_lease) terms.lease = std::min(terms.lease, *admission.max_lease);
   terms.admission = std::move(admission.permit);
@@ -59,7 +59,7 @@ proto::Welcome Handshake::welcome(const ServedConversation& conversation) const 
   return welcome;
 }
 
-// A client that does not authenticate does not learn how many others there are.
+// A client that does not authenticate must not learn how many others there are.
 Status Handshake::check_room(const Status& full) const {
   if (full.ok()) return {};
   BURN_RETURN_IF_ERROR(host_.authenticate(hello_, caller_).status());

@@ -79,7 +79,7 @@ std::vector<std::shared_ptr<ServedConversation>> Leases::take_expired() {
   }
   for (const auto& name : over) {
     auto conversation = by_name_.extract(name).mapped();
-    if (!conversation->end_if_lost()) {  // it has just come back
+    if (!conversation->end_if_lost()) {  // its client has just resumed it
       by_name_.emplace(name, std::move(conversation));
       continue;
     }

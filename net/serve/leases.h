@@ -1,5 +1,5 @@
-// Sessions that outlive their connections, by name: those that are connected, too, as a client may notice first that a
-// connection is lost.
+// Sessions that may outlive their connections, by name. They include connected ones, as a client may notice the loss of
+// a connection before the server does.
 #pragma once
 
 #include <atomic>
@@ -25,34 +25,36 @@ Status fill_randomly(std::span<std::byte> bytes);
 // Thread-safe.
 class Leases {
  public:
-  // Sessions that may be without a connection at a time; beyond them those that are so for the longest end early.
+  // Sessions that may be without a connection at a time; beyond that, those disconnected for the longest end early.
   static constexpr std::size_t kMaxLost = 1024;
   static constexpr std::string_view kNoSession = "there is no such session any more";
 
-  // The longest lease that clients are given; 0 at first: none.
+  // Sets the longest lease that clients are given. Initially 0: none.
   void set_limit(std::chrono::seconds limit) { limit_ = limit; }
-  // A random name, and for a client that wants a lease, its length and a random secret. Errors: UNAVAILABLE when the
+  // A random name; for a client that wants a lease, also its length and a random secret. Errors: UNAVAILABLE when the
   // system has no random numbers.
   Result<ServedConversation::Terms> terms(std::uint32_t wanted_seconds) const;
 
   void add(const std::shared_ptr<ServedConversation>& conversation);
-  // Errors: NOT_FOUND, for a wrong secret likewise.
+  // Finds the session to resume. Errors: NOT_FOUND, also for a wrong secret.
   Result<std::shared_ptr<ServedConversation>> find(const proto::Resume& resume) const;
   void remove(const ServedConversation& conversation);
 
-  // Those whose lease is over, and those which are; all of them. To be disposed of.
+  // Removes and returns the sessions whose lease has expired, or that have ended. The caller disposes of them.
   std::vector<std::shared_ptr<ServedConversation>> take_expired();
-  // Those of a tenant that is not to have any more which have no connection; the others end with theirs.
+  // Removes and returns the sessions without a connection whose tenant `is_gone`; the caller disposes of them.
+  // Connected ones are left: they end with their connection.
   std::vector<std::shared_ptr<ServedConversation>> take_lost_if(const std::function<bool(const std::string&)>& is_gone);
+  // Removes and returns all sessions; the caller disposes of them.
   std::vector<std::shared_ptr<ServedConversation>> take_all();
-  // All that may be resumed, with those that are connected.
+  // All sessions that may be resumed, with those that are connected.
   std::vector<std::shared_ptr<const ServedConversation>> all() const;
 
-  // Whether a session waits for its client to come back that takes notices.
+  // Whether there is a session without a connection whose client takes notices and may still return.
   bool have_lost_with_notices() const;
 
   struct Counts {
-    std::uint64_t resumes = 0, duplicates = 0;  // of sessions that have ended, too
+    std::uint64_t resumes = 0, duplicates = 0;  // with those of ended sessions
     std::size_t lost = 0;                       // sessions without a connection now
   };
   Counts counts() const;
@@ -60,12 +62,12 @@ class Leases {
  private:
   using ByName = std::unordered_map<std::string, std::shared_ptr<ServedConversation>>;
 
-  void remember(const ServedConversation& conversation);  // With the lock held.
+  void remember(const ServedConversation& conversation);  // Requires: the lock.
 
   std::atomic<std::chrono::seconds> limit_{std::chrono::seconds{0}};
   mutable std::mutex mutex_;
   ByName by_name_;
-  std::uint64_t resumes_ = 0, duplicates_ = 0;  // of those that were removed
+  std::uint64_t resumes_ = 0, duplicates_ = 0;  // of removed sessions
 };
 
 }  // namespace burn::net

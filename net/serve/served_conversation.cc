@@ -41,13 +41,13 @@ void ServedConversation::begin(std::shared_ptr<ServedLink> link, proto::Welcome 
     link_ = std::move(link);
   }
   answers_.connect(std::move(channel), std::move(welcome));
-  session_->on_end([this](const Status& why) { check(why); });  // now there is a link to tell
+  session_->on_end([this](const Status& why) { check(why); });  // now there is a link that can be told
 }
 
 Status ServedConversation::resume(std::shared_ptr<ServedLink> link, proto::Welcome welcome, const proto::Resume& seen) {
   auto channel = link->channel();
   std::shared_ptr<ServedLink> old;
-  // Dropped outside the locks: that waits for its handler, which may wait for us.
+  // Destroyed outside the locks: its destructor waits for its handler, which may wait for our locks.
   std::shared_ptr<proto::Channel> old_channel;
   Status fits;
   {
@@ -71,7 +71,7 @@ Status ServedConversation::resume(std::shared_ptr<ServedLink> link, proto::Welco
 }
 
 bool ServedConversation::leave(const ServedLink& link, bool for_good) {
-  std::shared_ptr<ServedLink> left;  // dropped outside the locks
+  std::shared_ptr<ServedLink> left;  // destroyed outside the locks
   std::shared_ptr<proto::Channel> channel;
   const std::lock_guard lock{linking_};
   if (link_.get() != &link) return false;
@@ -159,10 +159,10 @@ Status ServedConversation::take_turn(const proto::Frame& frame, bool* is_duplica
   return {};
 }
 
-// --- what it is told -------------------------------------------------------------------------------------------------
+// --- callbacks of the session ----------------------------------------------------------------------------------------
 
 void ServedConversation::acknowledge(std::uint64_t executed) {
-  acknowledged_ = executed;  // before the client may know
+  acknowledged_ = executed;  // before the client can know it
   check(answers_.tell(proto::Ack{executed}));
 }
 

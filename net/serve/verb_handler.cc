@@ -13,8 +13,8 @@ VerbHandler::VerbHandler(proto::ServedSession& session, Answers& answers, std::f
       max_downloads_(session.info().max_in_flight),
       receiver_(proto::kInitialCredit) {}
 
-// One for each verb that a client sends to a session. The calls of the session fail only when it is closed: then the
-// connection is, too.
+// One overload for each verb that a client sends to a session. A call of the session fails only when the session is
+// closed; the connection is then closed, too.
 struct VerbHandler::OfFrame {
   VerbHandler& self;
   proto::Frame& frame;
@@ -31,7 +31,7 @@ struct VerbHandler::OfFrame {
     const auto bytes = write.type.num_bytes();
     if (frame.payload.size() == bytes)
       return session.write(write.id, {write.type, std::move(frame.payload)}, write.options);
-    // A tensor that the session does not take fails alone; its chunks come all the same.
+    // If the session refuses the tensor, only that tensor fails; its chunks arrive all the same.
     auto upload = session.begin_upload(write.id, write.type, write.options);
     return self.receiver_.announce(write.id, bytes, upload.ok() ? *std::move(upload) : nullptr);
   }
@@ -65,7 +65,7 @@ struct VerbHandler::OfFrame {
     return {};
   }
 
-  // Told, not answered: a client that comes back asks again.
+  // Sent by tell(), not answer(): a client that resumes asks again.
   Status operator()(proto::Stats& stats) const {
     ++self.unanswered_;
     session.stats([&self = self, request = stats.request](Result<proto::SessionStats> stats) {
@@ -76,7 +76,7 @@ struct VerbHandler::OfFrame {
     return {};
   }
 
-  // Groups, told like stats.
+  // Groups, also sent by tell().
   Status operator()(proto::PrepareGroup& ask) const {
     ++self.unanswered_;
     session.prepare_group(ask.place, [&self = self, request = ask.request](const Result<std::string>& address) {
@@ -109,7 +109,7 @@ struct VerbHandler::OfFrame {
 
   Status operator()(proto::Credit& credit) const { return self.answers_.on_credit(credit); }
 
-  // What only a server sends, a second Hello, and Close, which is the connection's.
+  // Verbs that only a server sends, a second Hello, and Close, which the connection handles.
   template <typename Other>
   Status operator()(Other& /*other*/) const {
     constexpr const auto& kVerb = proto::kVerbOf<Other>;

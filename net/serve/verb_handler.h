@@ -1,4 +1,4 @@
-// What a worker does for each verb that a client sends to a session: the session's function, and the answer to it.
+// What a worker does for each verb that a client sends to a session: calls the session, and sends the answer.
 #pragma once
 
 #include <atomic>
@@ -17,38 +17,39 @@
 
 namespace burn::net {
 
-// Of one conversation. What takes frames is called by one thread at a time; the rest is thread-safe.
+// For one conversation. The functions that handle frames are called by one thread at a time; the rest is thread-safe.
 class VerbHandler {
  public:
-  // `session` and `answers` outlive it, and the session has ended when it is destroyed. `fail`: ends the connection;
-  // called from any thread.
+  // `session` and `answers` must outlive it, and the session must have ended before it is destroyed. `fail`: ends the
+  // connection; called from any thread.
   VerbHandler(proto::ServedSession& session, Answers& answers, std::function<void(const Status&)> fail);
 
-  // One thread at a time calls these.
-  // A frame in its turn. An error ends the connection and the session.
+  // The following are called by one thread at a time.
+  // Handles a frame whose turn it is. An error ends the connection and the session.
   Status handle(proto::Frame& frame);
-  // Where a chunk's bytes should go.
+  // Memory into which a chunk's bytes are to be received, or null.
   std::shared_ptr<std::byte> destination(const proto::ChunkHead& chunk) {
     return receiver_.destination(chunk.chunk, chunk.payload_size);
   }
-  // Gives the client the credit that it has earned.
+  // Grants the client the credit for consumed bytes.
   Status grant();
-  // The client goes on over another connection: what has come of each tensor that is not whole.
+  // The client continues over another connection. Returns how much of each incomplete tensor was received.
   std::vector<proto::Chunk> restart_uploads() { return receiver_.restart(); }
 
-  bool is_answered() const { return unanswered_ == 0; }  // every question
-  // The server ends the session at `end`: a client that takes notices is told, now or when it says that it does.
+  bool is_answered() const { return unanswered_ == 0; }  // every question is answered
+  // The server ends the session at `end`. A client that takes notices is told now, others when they say that they take
+  // notices.
   void announce_end(std::chrono::steady_clock::time_point end);
   bool takes_notices() const { return takes_notices_; }
 
-  // Ends the connection unless what was said could be.
+  // Ends the connection if sending failed.
   void check(const Status& said) const {
     if (!said.ok()) [[unlikely]]
       fail_(said);
   }
 
  private:
-  struct OfFrame;  // the functions, one for each verb
+  struct OfFrame;  // visitor with a function for each verb
 
   void answer(std::uint64_t request, Result<proto::HostTensor> tensor);
   Status tell_end();
@@ -57,11 +58,11 @@ class VerbHandler {
   Answers& answers_;
   const std::function<void(const Status&)> fail_;
   const std::uint64_t max_downloads_;
-  BulkReceiver receiver_;                      // of the thread that brings frames
-  std::atomic<std::uint64_t> unanswered_ = 0;  // questions: a device may answer long after they are executed
+  BulkReceiver receiver_;                      // used by the thread that handles frames
+  std::atomic<std::uint64_t> unanswered_ = 0;  // open questions; an answer may come long after their execution
   std::atomic<bool> takes_notices_ = false;
 
-  std::mutex ending_;  // held for moments
+  std::mutex ending_;  // held briefly
   std::optional<std::chrono::steady_clock::time_point> announced_end_;
 };
 

@@ -1,4 +1,4 @@
-// What a certificate says: its names and dates.
+// Reads a certificate's names and dates.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace burn::net::tls {
 
-// The name of a certificate or of its issuer for errors, in quotes: its CN, or all of its subject.
+// The name of a certificate, or of its issuer, for error messages, in quotes: its CN, or else the whole subject.
 std::string subject_of(const X509* certificate);
 std::string issuer_of(const X509* certificate);
 
@@ -22,15 +22,15 @@ std::string date_text(const ASN1_TIME* time);
 // The names that the certificate is for: "uri:spiffe://lab/vision", "dns:worker.lab", "ip:10.0.0.1", "email:a@b", then
 // "cn:alice", and last "sha256:" with the fingerprint in 64 digits. Names with control characters are left out.
 std::vector<std::string> names_of(const X509* certificate);
-// The same of a certificate in PEM; empty for a text that is none.
+// The same for a certificate in PEM; empty for a text that is not one.
 std::vector<std::string> names_of_pem(std::string_view pem);
 
-// Whether the certificate is for `host`, a name or an address in digits, by its subjectAltName alone: CN does not
+// Checks that the certificate is for `host`, a name or a numeric address, by its subjectAltName alone; the CN does not
 // count. Errors: UNAVAILABLE with the names that it is for.
 Status check_host(X509* certificate, const std::string& host);
 Status check_host_of_pem(std::string_view pem, const std::string& host);
 
-// Whether the text is an address in digits, not a name.
+// Whether `host` is a numeric address, not a name.
 bool is_address(const std::string& host);
 
 }  // namespace burn::net::tls

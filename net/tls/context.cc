@@ -6,14 +6,14 @@
 namespace burn::net::tls {
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{64} << 10;  // of the socket at once: a few records
+constexpr std::size_t kReadBytes = std::size_t{64} << 10;  // read from the socket at once: a few records
 constexpr const char* kCiphers12 = "ECDHE+AESGCM:ECDHE+CHACHA20";
-// Of issuers that a server names to clients, which take 16 KiB of them at most where they are ours. And of all that may
-// be trusted: gRPC names all, and a message of TLS has room for 64 KiB of names.
+// Limits on the names of issuers. A server sends names to clients up to the first: our clients accept 16 KiB of them.
+// The second is for all trusted issuers: gRPC sends all names, and a TLS message has room for 64 KiB of them.
 constexpr std::size_t kMaxNamedBytes = std::size_t{8} << 10, kMaxNameBytes = 60'000;
-constexpr int kMaxDepth = 8;  // of chains
+constexpr int kMaxDepth = 8;  // certificates in a chain
 
-// What the names of issuers take in a message.
+// Bytes that the names of issuers take in a message.
 std::size_t name_bytes(const std::vector<CertificatePtr>& issuers) {
   std::size_t bytes = 0;
   for (const auto& issuer : issuers)
@@ -60,7 +60,7 @@ Status trust(SSL_CTX* context, const std::vector<CertificatePtr>& issuers, Role 
         fmt::format("the names of the {} issuers of clients' certificates have {} bytes, at most {} may be",
                     issuers.size(), bytes, kMaxNameBytes));
   }
-  const bool names = role == Role::server && bytes <= kMaxNamedBytes;  // without names a client shows what it has
+  const bool names = role == Role::server && bytes <= kMaxNamedBytes;  // without names a client presents any it has
   for (const auto& issuer : issuers) {
     is_fine = is_fine && ::X509_STORE_add_cert(store, issuer.get()) == 1;
     if (names) is_fine = is_fine && ::SSL_CTX_add_client_CA(context, issuer.get()) == 1;

@@ -1,4 +1,4 @@
-// Whether a file has changed since it was last looked at.
+// Detects whether a file has changed since its last stamp.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace burn::net::tls {
 
-// What changes when a file is written or replaced. All zeros: the file cannot be looked at.
+// Attributes that change when a file is written or replaced. All zeros: they cannot be read.
 struct FileStamp {
   std::uint64_t device = 0, inode = 0, bytes = 0;
   std::int64_t changed = 0;  // ns

@@ -14,7 +14,7 @@
 namespace burn::net::tls {
 namespace {
 
-// A certificate with its issuers, and its key: what an end shows.
+// What one end presents: a certificate with its issuers, and its key.
 struct Shown {
   std::string chain, key;  // PEM
   std::vector<CertificatePtr> certificates;
@@ -45,7 +45,7 @@ Result<std::shared_ptr<const ServerIdentity>> ServerIdentity::read(const ServerF
   identity->subject_ = subject_of(shown.certificates.front().get());
   identity->not_after_ = tls::not_after(shown.certificates.front().get());
   if (files.client_certificates == ClientCertificates::off) return std::shared_ptr<const ServerIdentity>{identity};
-  // Asked for, and demanded with the hello: then a client without one is told so in a sentence.
+  // Requested here, but required only with the hello, so that a client without one gets a readable error.
   BURN_TRY(identity->client_ca_, read_pem_file("client CA", files.client_ca, false));
   BURN_TRY(const auto issuers, parse_certificates(identity->client_ca_, files.client_ca));
   BURN_RETURN_IF_ERROR(trust(context, issuers, Role::server));
@@ -59,7 +59,7 @@ Result<std::shared_ptr<const ClientIdentity>> ClientIdentity::read(const ClientF
   SSL_CTX* const context = identity->context_.get();
   ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   if (files.ca.empty()) {
-    ::SSL_CTX_set_default_verify_paths(context);  // a system without any trusts no server, which is told then
+    ::SSL_CTX_set_default_verify_paths(context);  // without any, no server is trusted, and connecting reports that
   } else {
     BURN_TRY(identity->ca_, read_pem_file("CA", files.ca, false));
     BURN_TRY(const auto issuers, parse_certificates(identity->ca_, files.ca));

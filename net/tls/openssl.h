@@ -1,4 +1,4 @@
-// Owners of OpenSSL's objects, and what its queue of errors says.
+// Owners of OpenSSL objects, and access to its error queue.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ using ContextPtr = std::unique_ptr<SSL_CTX, Free<&SSL_CTX_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, Free<&EVP_PKEY_free>>;
 using SslPtr = std::unique_ptr<SSL, Free<&SSL_free>>;
 
-// What the last error of this thread's queue says ("wrong version number"), which is empty after that.
+// Returns the last error of this thread's queue ("wrong version number"), and empties the queue.
 std::string take_error();
 
 }  // namespace burn::net::tls

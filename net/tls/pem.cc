@@ -30,7 +30,7 @@ FileStamp stamp_of(const struct stat& info) {
 
 BioPtr bytes_of(std::string_view pem) { return BioPtr{::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))}; }
 
-// A daemon has no terminal to ask for a passphrase.
+// Called instead of asking for a passphrase, as a daemon has no terminal.
 int no_passphrase(char* /*buffer*/, int /*size*/, int /*writes*/, void* was_asked) {
   *static_cast<bool*>(was_asked) = true;
   return -1;

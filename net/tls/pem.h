@@ -1,4 +1,4 @@
-// Files in PEM: certificates and keys as they lie on disk, read and checked.
+// Reads and checks certificates and keys in PEM files.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@
 
 namespace burn::net::tls {
 
-// The whole of a file of at most 1 MiB. `what`: "certificate", "key", "CA", for errors. A secret must not be readable
-// or writable by others than its owner and group. Errors: NOT_FOUND; INVALID_ARGUMENT for a folder, a file that is too
-// large, or a secret that is none.
+// Returns the contents of a file of at most 1 MiB. `what`: "certificate", "key", "CA", for errors. A secret must not be
+// readable or writable by others than its owner and group. Errors: NOT_FOUND; INVALID_ARGUMENT for a folder, a file
+// that is too large, or a secret with other permissions.
 Result<std::string> read_pem_file(std::string_view what, const std::string& path, bool is_secret);
 
-// All certificates of a text, in its order. Errors: INVALID_ARGUMENT for a text that has none, or one that cannot be
-// read. `path`: for errors.
+// Parses all certificates of a text, in order. Errors: INVALID_ARGUMENT for a text without certificates, or with one
+// that cannot be parsed. `path`: for errors.
 Result<std::vector<CertificatePtr>> parse_certificates(std::string_view pem, const std::string& path);
-// Errors: INVALID_ARGUMENT where there is no key, or an encrypted one.
+// Parses a key. Errors: INVALID_ARGUMENT if there is none, or it is encrypted.
 Result<KeyPtr> parse_key(std::string_view pem, const std::string& path);
 
-// That the certificates may be shown: the first is valid now and belongs to `key`, and each further one issued the one
-// before. Errors: INVALID_ARGUMENT with the certificate's name, the file and the date.
+// Checks that the chain may be presented: the first certificate is valid now and belongs to `key`, and each further one
+// issued the one before. Errors: INVALID_ARGUMENT with the certificate's name, the file and the date.
 Status check_chain(const std::vector<CertificatePtr>& chain, const std::string& path, EVP_PKEY* key,
                    const std::string& key_path);
 

@@ -22,7 +22,7 @@ Status no_memory_file() {
 
 }  // namespace
 
-// A new file takes the old one's descriptor at once, so that no reader sees half of it.
+// The new file replaces the old one's descriptor atomically, so that no reader sees a partial text.
 Status MemoryFile::set(const std::string& text) {
   UniqueFd next{::memfd_create("burn-tls", MFD_CLOEXEC)};
   if (!next || !write_all(next.get(), text)) return no_memory_file();
@@ -68,7 +68,8 @@ std::optional<Status> ServerTls::reload_if_changed() {
   return read();
 }
 
-// Files that are swapped while they are read do not fit each other, or are new by the next look.
+// Stamps are taken before reading: files replaced meanwhile either do not match each other, or count as changed at the
+// next check.
 Status ServerTls::read() {
   read_ = stamps();
   BURN_TRY(auto identity, ServerIdentity::read(files_));

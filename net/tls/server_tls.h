@@ -1,4 +1,4 @@
-// The TLS of a server's listeners: its identity, replaced without a restart when its files are.
+// The TLS of a server's listeners: its identity, which is replaced without a restart when its files are replaced.
 #pragma once
 
 #include <array>
@@ -19,20 +19,20 @@
 
 namespace burn::net::tls {
 
-// A file in memory, under a name in /proc that always opens the newest text, for libraries that read files only.
+// A file in memory, whose path in /proc always opens the newest contents, for libraries that only read files.
 // Thread-safe.
 class MemoryFile {
  public:
-  // Errors: UNAVAILABLE where the system has no memory or descriptor for it.
+  // Replaces the contents. Errors: UNAVAILABLE when the system has no memory or descriptor for it.
   Status set(const std::string& text);
   std::string path() const;  // Requires: set() was called.
 
  private:
   UniqueFd file_;
-  std::int64_t changed_ = 0;  // when, in whole seconds, as readers may compare those
+  std::int64_t changed_ = 0;  // time stamp of the file; grows by whole seconds, as readers may compare seconds
 };
 
-// How clients' handshakes ended, of transports that tell.
+// Outcomes of clients' handshakes, on transports that report them.
 enum class HandshakeResult : std::uint8_t { ok, plain_text, refused_by_client, bad_certificate, version, cut };
 inline constexpr std::size_t kHandshakeResults = 6;
 
@@ -45,13 +45,14 @@ class ServerTls {
   std::shared_ptr<const ServerIdentity> current() const;
   ClientCertificates client_certificates() const { return files_.client_certificates; }
 
-  // Reads the files again; connections that are open keep what they have. Errors, after which the identity is what it
-  // was: ServerIdentity::read()'s.
+  // Reads the files again; open connections keep their identity. Errors: ServerIdentity::read()'s; the identity then
+  // stays as it was.
   Status reload();
-  // The same if a file was replaced or written since it was last read, be it in vain. Nothing: none was.
+  // The same if a file was replaced or written since the last attempt to read it, successful or not. std::nullopt if
+  // none was.
   std::optional<Status> reload_if_changed();
 
-  // Of the current identity, for gRPC.
+  // Paths of the current identity's files, for gRPC.
   std::string key_and_chain_path() const { return key_and_chain_.path(); }
   std::string client_ca_path() const { return client_ca_.path(); }
 
@@ -71,8 +72,8 @@ class ServerTls {
   const ServerFiles files_;
   mutable std::mutex mutex_;
   std::shared_ptr<const ServerIdentity> identity_;  // Guarded by `mutex_`.
-  Stamps read_;                                     // of what was last read. Guarded by `mutex_`.
-  MemoryFile key_and_chain_, client_ca_;            // set with the lock
+  Stamps read_;                                     // of the last attempt to read. Guarded by `mutex_`.
+  MemoryFile key_and_chain_, client_ca_;            // set while `mutex_` is held
   std::array<std::atomic<std::uint64_t>, kHandshakeResults> counts_{};
 };
 

@@ -16,15 +16,15 @@
 
 namespace burn::net::tls {
 
-// How OpenSSL reaches the socket: reads come from it, and writes are gathered until send_out(), as several records
-// leave in one system call, and without the signal that a plain write() would raise.
+// OpenSSL's access to the socket. Reads come from it; writes are gathered until send_out(), so that several records
+// leave in one system call, and without the SIGPIPE that a plain write() could raise.
 struct StreamBio {
   static Stream& of(BIO* bio) { return *static_cast<Stream*>(::BIO_get_data(bio)); }
 
   static int read(BIO* bio, char* to, int size) {
     auto& stream = of(bio);
     ::BIO_clear_retry_flags(bio);
-    if (!stream.is_shaken_ && stream.handshake_bytes_ > kMaxHandshakeBytes) return -1;
+    if (!stream.is_handshake_done_ && stream.handshake_bytes_ > kMaxHandshakeBytes) return -1;
     const auto count = ::recv(stream.socket_, to, static_cast<std::size_t>(size), MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
       ::BIO_set_retry_read(bio);
@@ -32,7 +32,7 @@ struct StreamBio {
       stream.socket_error_ = errno;
     } else if (count > 0) {
       if (stream.first_byte_ < 0) stream.first_byte_ = static_cast<unsigned char>(*to);
-      if (!stream.is_shaken_) stream.handshake_bytes_ += static_cast<std::size_t>(count);
+      if (!stream.is_handshake_done_) stream.handshake_bytes_ += static_cast<std::size_t>(count);
     }
     return static_cast<int>(count);
   }
@@ -109,20 +109,20 @@ std::unique_ptr<Stream> Stream::connect(std::shared_ptr<const ClientIdentity> id
   return stream;
 }
 
-Result<bool> Stream::shake_hands() {
+Result<bool> Stream::do_handshake() {
   if (!failure_.ok()) return failure_;
   ::ERR_clear_error();
   const int done = ::SSL_do_handshake(ssl_.get());
   const bool would_block = done != 1 && ::SSL_get_error(ssl_.get(), done) == SSL_ERROR_WANT_READ;
   if (done != 1 && !would_block) failure_ = describe_failure();
-  (void)send_out();  // an alert among it; what the socket does not take goes with what is written first
+  (void)send_out();  // may include an alert; what the socket does not accept is sent by the next write
   if (!failure_.ok()) {
     has_told_failure_ = true;
     return failure_;
   }
-  is_shaken_ = done == 1;
-  if (is_shaken_ && server_) server_->count(HandshakeResult::ok);
-  return is_shaken_;
+  is_handshake_done_ = done == 1;
+  if (is_handshake_done_ && server_) server_->count(HandshakeResult::ok);
+  return is_handshake_done_;
 }
 
 Stream::Moved Stream::read(std::span<const iovec> parts) {
@@ -147,13 +147,13 @@ Stream::Moved Stream::read(std::span<const iovec> parts) {
       is_blocked = true;
       if (is_at_end_) break;
       const int why = ::SSL_get_error(ssl_.get(), got);
-      moved.is_more = why != SSL_ERROR_WANT_READ;  // the end or the failure, for the next call
+      moved.is_more = why != SSL_ERROR_WANT_READ;  // the next call reports the end or the failure
       if (why == SSL_ERROR_ZERO_RETURN) is_at_end_ = true;
       if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_ZERO_RETURN) failure_ = describe_failure();
     }
   }
   if (!is_blocked) moved.is_more = true;
-  (void)send_out();  // answers of TLS itself
+  (void)send_out();  // messages of TLS itself
   if (moved.bytes > 0) return moved;
   if (!failure_.ok()) {
     has_told_failure_ = true;
@@ -162,7 +162,7 @@ Stream::Moved Stream::read(std::span<const iovec> parts) {
   return {0, is_at_end_ ? 0 : EAGAIN};
 }
 
-// One record's worth at a time. Requires: at most kRecordBytes, and room in out_.
+// Encrypts at most one record into out_. Requires: at most kRecordBytes, and room in out_.
 std::size_t Stream::encrypt(std::span<const std::byte> bytes) {
   std::size_t count = 0;
   ::ERR_clear_error();
@@ -173,19 +173,19 @@ std::size_t Stream::encrypt(std::span<const std::byte> bytes) {
 
 namespace {
 
-// Goes over the bytes of several parts.
+// Iterates over the bytes of several parts.
 class Cursor {
  public:
   explicit Cursor(std::span<const iovec> parts) : parts_(parts) { settle(); }
 
   bool is_at_end() const { return parts_.empty(); }
-  // What is next and lies together, `most` bytes at most.
+  // The next contiguous bytes, `most` at most.
   std::span<const std::byte> next(std::size_t most) const {
     return {static_cast<const std::byte*>(parts_.front().iov_base) + gone_,
             std::min(most, parts_.front().iov_len - gone_)};
   }
   bool is_in_last() const { return parts_.size() == 1; }
-  // False: there are fewer.
+  // Returns false if there are fewer bytes.
   bool skip(std::size_t count) {
     while (!is_at_end() && count > 0) {
       const auto step = std::min(count, parts_.front().iov_len - gone_);
@@ -205,18 +205,18 @@ class Cursor {
   }
 
   std::span<const iovec> parts_;
-  std::size_t gone_ = 0;  // of the first part
+  std::size_t gone_ = 0;  // bytes of the first part that are passed
 };
 
 }  // namespace
 
 Stream::Moved Stream::write(std::span<const iovec> parts) {
-  if (!failure_.ok() || !is_shaken_) return {0, EPIPE};
+  if (!failure_.ok() || !is_handshake_done_) return {0, EPIPE};
   Moved moved;
   if (!send_out()) return {0, socket_error_ != 0 ? socket_error_ : EAGAIN};
   Cursor cursor{parts};
   moved.bytes = std::exchange(unreported_, 0);
-  if (!cursor.skip(moved.bytes)) return {0, EPIPE};  // these are not the bytes that came before
+  if (!cursor.skip(moved.bytes)) return {0, EPIPE};  // the caller has not passed the same bytes again
   while (!cursor.is_at_end()) {
     std::size_t batch = 0;
     while (batch < kBatchBytes && !cursor.is_at_end()) {
@@ -266,7 +266,7 @@ bool Stream::has_input() const {
 }
 
 void Stream::end_writing() {
-  if (is_shaken_ && failure_.ok()) {
+  if (is_handshake_done_ && failure_.ok()) {
     ::ERR_clear_error();
     (void)::SSL_shutdown(ssl_.get());
     ::ERR_clear_error();

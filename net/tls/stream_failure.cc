@@ -1,4 +1,4 @@
-// Why TLS with a peer does not come about, in sentences that tell the cases apart.
+// Describes why TLS with a peer fails, in messages that distinguish the cases.
 #include <cerrno>
 #include <string_view>
 #include <system_error>
@@ -16,11 +16,11 @@ namespace {
 
 constexpr int kHandshakeRecord = 22, kAlertRecord = 21;  // RFC 8446, section 5.1
 
-// What a browser or a WebSocket without TLS understands. It is sent as it is.
+// An HTTP answer, sent without encryption, for a browser or a WebSocket client without TLS.
 constexpr std::string_view kPlainAnswer =
     "HTTP/1.1 400 This port speaks TLS\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-// Of alerts that the peer sends about our certificate.
+// Describes an alert that the peer sends about our certificate; empty for other alerts.
 std::string_view certificate_alert(int reason) {
   switch (reason) {
     case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
@@ -49,7 +49,7 @@ bool is_about_version(int reason) {
 
 }  // namespace
 
-bool Stream::has_met_tls() const { return first_byte_ == kHandshakeRecord || first_byte_ == kAlertRecord; }
+bool Stream::peer_speaks_tls() const { return first_byte_ == kHandshakeRecord || first_byte_ == kAlertRecord; }
 
 int Stream::on_verified(int is_fine, X509_STORE_CTX* store) {
   if (is_fine == 1) return 1;
@@ -95,13 +95,13 @@ Status Stream::describe_failure() {
   const int reason = ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;
   const auto text = take_error();
   const auto count = [&](HandshakeResult result) {
-    if (server_ && !is_shaken_) server_->count(result);
+    if (server_ && !is_handshake_done_) server_->count(result);
   };
   if (!verification_.ok()) {
     count(HandshakeResult::bad_certificate);
     return verification_;
   }
-  if (first_byte_ >= 0 && !has_met_tls() && !is_shaken_) {
+  if (first_byte_ >= 0 && !peer_speaks_tls() && !is_handshake_done_) {
     count(HandshakeResult::plain_text);
     if (role_ == Role::client) return unavailable("the server speaks no TLS there (write ws:// or grpc://)");
     const auto* bytes = reinterpret_cast<const std::byte*>(kPlainAnswer.data());
@@ -121,12 +121,13 @@ Status Stream::describe_failure() {
                                    role_ == Role::client ? "server" : "client", text));
   }
   count(HandshakeResult::cut);
-  if (handshake_bytes_ > kMaxHandshakeBytes && !is_shaken_)
+  if (handshake_bytes_ > kMaxHandshakeBytes && !is_handshake_done_)
     return unavailable(fmt::format("more than {} bytes came before TLS's handshake was done", kMaxHandshakeBytes));
   if (error == 0) {
-    return unavailable(socket_error_ == 0 || socket_error_ == ECONNRESET || socket_error_ == EPIPE
-                           ? std::string{is_shaken_ ? "the peer went away" : "the peer went away while TLS began"}
-                           : std::generic_category().message(socket_error_));
+    return unavailable(
+        socket_error_ == 0 || socket_error_ == ECONNRESET || socket_error_ == EPIPE
+            ? std::string{is_handshake_done_ ? "the peer went away" : "the peer went away while TLS began"}
+            : std::generic_category().message(socket_error_));
   }
   return unavailable("TLS: " + text);
 }

@@ -1,4 +1,4 @@
-// Where a client's program sends the spans of its runs: as the settings BURN_OTLP and BURN_TRACE_ONE_IN say.
+// Sends the spans of a client program's runs, as the settings BURN_OTLP and BURN_TRACE_ONE_IN say.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace burn::net {
 
-// One for the process, made by the first call; null where BURN_OTLP is not set. What waits at the end of the process is
-// sent then. Thread-safe. Errors: INVALID_ARGUMENT for a URL that makes no sense; RESOURCE_EXHAUSTED where there are no
-// more threads.
+// The sink of the process, made by the first call; null if BURN_OTLP is not set. Waiting spans are sent at the end of
+// the process. Thread-safe. Errors: INVALID_ARGUMENT for a malformed URL; RESOURCE_EXHAUSTED if no thread can be
+// started.
 Result<std::shared_ptr<SpanSink>> client_spans();
 
 }  // namespace burn::net

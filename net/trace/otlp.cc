@@ -27,7 +27,7 @@ std::string attribute(const Span::Attribute& attribute) {
   return std::visit(
       Overloaded{
           [&](const std::string& value) { return text(key, value); },
-          // 64-bit numbers are texts in the JSON of protocol buffers.
+          // Protocol buffers' JSON writes 64-bit numbers as strings.
           [&](std::uint64_t value) { return fmt::format(R"({{"key":"{}","value":{{"intValue":"{}"}}}})", key, value); },
           [&](nanoseconds value) {
             return fmt::format(R"({{"key":"{}","value":{{"doubleValue":{:.9f}}}}})", key,

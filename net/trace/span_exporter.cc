@@ -36,7 +36,8 @@ std::optional<TraceContext> SpanExporter::choose(const TraceContext& caller) {
   return options_.one_in > 1 && before % options_.one_in != 0 ? std::nullopt : std::optional{new_trace()};
 }
 
-// Callers are clients, which would else decide how much work the exporter and the collector have.
+// Limits the runs that traced callers ask for: otherwise clients would decide how much work exporter and collector
+// have.
 bool SpanExporter::may_ask() {
   constexpr std::chrono::seconds kSecond{1};
   const auto now = Clock::now();
@@ -62,7 +63,7 @@ void SpanExporter::add(std::vector<Span> spans) {
 }
 
 void SpanExporter::run() {
-  std::optional<Clock::time_point> end;  // once it is to end
+  std::optional<Clock::time_point> end;  // set once stop() was called
   std::unique_lock lock{mutex_};
   for (;;) {
     changed_.wait(lock, [&] { return is_stopping_ || !waiting_.empty(); });

@@ -1,4 +1,4 @@
-// What a listener keeps of the connections it made: enough to end them.
+// The interface by which a listener ends the connections that it made.
 #pragma once
 
 #include "base/status.h"
@@ -8,9 +8,9 @@ namespace burn::net {
 class Abortable {
  public:
   virtual ~Abortable() = default;
-  // Ends the connection at once; its handler is told `why`. Thread-safe; returns before it is done.
+  // Ends the connection at once; its handler gets `why`. Thread-safe; returns before the end.
   virtual void abort(Status why) = 0;
-  // Called about once a second, for deadlines that the transport does not keep by itself. Thread-safe.
+  // Called about once a second, for deadlines that the transport does not check itself. Thread-safe.
   virtual void tick() {}
 };
 

@@ -21,17 +21,17 @@ namespace burn::net {
 
 namespace {
 
-constexpr int kPieceBytes = 1 << 20;  // HTTP/2 splits messages, by default into 16 KiB
+constexpr int kPieceBytes = 1 << 20;  // HTTP/2 splits messages into pieces, by default of 16 KiB
 
-// By default all threads that wait within gRPC share one epoll set, and a thread that finds the event of another wakes
-// that one: several more changes of threads for a message. With poll each waits for its own connections.
-void let_each_wait_for_its_own() {
-  (void)::setenv("GRPC_POLL_STRATEGY", "poll", 0);  // NOLINT(concurrency-mt-unsafe); 0: what the user chose stands
+// By default all threads that wait inside gRPC share one epoll set, and a thread that gets another's event wakes that
+// thread: several more thread switches for each message. With poll each thread waits for its own connections.
+void use_poll_strategy() {
+  (void)::setenv("GRPC_POLL_STRATEGY", "poll", 0);  // NOLINT(concurrency-mt-unsafe); 0: keeps the user's choice
 }
 
-// gRPC would write a line to stderr for each TLS handshake that fails, which any peer can make it do.
-void let_it_be_quiet() {
-  (void)::setenv("GRPC_VERBOSITY", "NONE", 0);  // NOLINT(concurrency-mt-unsafe); 0: what the user chose stands
+// gRPC would write a line to stderr for each failed TLS handshake, which any peer can cause.
+void silence_log() {
+  (void)::setenv("GRPC_VERBOSITY", "NONE", 0);  // NOLINT(concurrency-mt-unsafe); 0: keeps the user's choice
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ Status keep_grpc_running() {
   // Messages are read into blocks of up to 4 MiB that gRPC frees at once: faulting their pages in again costs twice
   // what moving the bytes does.
   static const std::uint32_t since =
-      (watch_forks(), keep_freed_blocks(), let_each_wait_for_its_own(), let_it_be_quiet(), grpc_init(), fork_count());
+      (install_fork_handlers(), keep_freed_blocks(), use_poll_strategy(), silence_log(), grpc_init(), fork_count());
   if (since == fork_count()) return {};
   return failed_precondition(
       "gRPC cannot be used in a process made by fork() from one that uses it; ws:// and unix: can, and so can gRPC "
@@ -51,17 +51,17 @@ void tune_grpc(const std::function<void(const char* name, int value)>& set) {
   set(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kPieceBytes);
   set(GRPC_ARG_HTTP2_WRITE_BUFFER_SIZE, kPieceBytes);
   set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, static_cast<int>(proto::kInitialCredit));
-  // That is a stream's. The connection's window begins with 64 KiB, which far away is one batch per round trip; only
-  // the probe widens it.
+  // The above is a stream's window. The connection's window begins with 64 KiB, which on a distant connection is one
+  // batch per round trip; only the probe widens it.
   set(GRPC_ARG_HTTP2_BDP_PROBE, 1);
 }
 
 namespace {
 
 constexpr std::byte kFramesTag{3 << 3 | 2};
-constexpr std::size_t kMinAlone = std::size_t{16} << 10;  // larger frames have a message of their own
+constexpr std::size_t kMinAlone = std::size_t{16} << 10;  // larger frames get a message of their own
 constexpr std::size_t kMaxTogether = std::size_t{64} << 10;
-constexpr std::size_t kMaxMessage = 2 * kMaxTogether;  // of several frames; so their number is limited, too
+constexpr std::size_t kMaxMessage = 2 * kMaxTogether;  // of several frames; this limits their number, too
 
 void append_varint(std::string& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
@@ -152,7 +152,7 @@ constexpr std::size_t kMinInPlaceBytes = std::size_t{32} << 10;
 
 Result<SharedBytes> to_shared_bytes(grpc::ByteBuffer* buffer) {
   auto slice = std::make_shared<grpc::Slice>();
-  if (!buffer->TrySingleSlice(slice.get()).ok()) {  // in several parts
+  if (!buffer->TrySingleSlice(slice.get()).ok()) {  // the buffer has several parts
     if (const auto copied = buffer->DumpToSingleSlice(slice.get()); !copied.ok())
       return data_loss("a message that gRPC does not give out: " + copied.error_message());
   }
@@ -161,7 +161,7 @@ Result<SharedBytes> to_shared_bytes(grpc::ByteBuffer* buffer) {
   return SharedBytes{std::move(slice), bytes};
 }
 
-// Copies the message but for its first `skip` bytes, and the first to.size() of the rest.
+// Copies the message from byte `skip` on, to.size() bytes of it.
 void copy_out(const std::vector<grpc::Slice>& slices, std::size_t skip, std::span<std::byte> to) {
   for (const grpc::Slice& slice : slices) {
     const std::size_t from = std::min(skip, slice.size());

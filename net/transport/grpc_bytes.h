@@ -1,5 +1,5 @@
-// What both ends of gRPC share: frames as its byte buffers, without copying tensor bytes. Its headers stay in the .cc
-// files.
+// Shared by both ends of gRPC: converts frames to its byte buffers without copying tensor bytes. gRPC's headers are
+// included in .cc files only.
 #pragma once
 
 #include <functional>
@@ -17,36 +17,37 @@ class ByteBuffer;
 
 namespace burn::net {
 
-// The stream of burn.v1: both sides send Frames.
+// The method whose stream carries burn.v1: both sides send Frames.
 inline constexpr const char* kGrpcMethod = "/burn.v1.Worker/Connect";
-// Sent by the server with its first headers: the stream is open and not merely refused.
+// Metadata key in the server's first headers: the stream is open, not refused.
 inline constexpr const char* kGrpcOpenKey = "burn-open";
 
-// Tells `set` the channel arguments that both ends have in common: for chunks of a megabyte.
+// Passes `set` the channel arguments that both ends have in common, tuned for chunks of a megabyte.
 void tune_grpc(const std::function<void(const char* name, int value)>& set);
 
-// To be called before gRPC is used. gRPC stops when its last object goes, starts again with the next, and may take ten
-// seconds over it; we keep it running from its first use to the end of the process. Errors: FAILED_PRECONDITION in the
-// child of a fork() whose parent used gRPC, which has no notion of that.
+// Must be called before gRPC is used. gRPC shuts down with its last object and starts again with the next, which may
+// take ten seconds; this keeps it running from its first use to the end of the process. Errors: FAILED_PRECONDITION in
+// the child of a fork() whose parent used gRPC, as gRPC does not support that.
 Status keep_grpc_running();
 
-// Of the queue's frames those that go into the next message: a large one alone, small ones together, for a message
-// costs gRPC more than the few bytes in it. Not thread-safe: of the queue's pump.
+// Packs the queue's frames into messages: a large frame alone, small ones together, as a message costs gRPC more than
+// copying a few bytes. Not thread-safe: used by the queue's pump.
 class GrpcPacker {
  public:
   enum class Next { message, nothing, finished };
-  // Fills `buffer`, which holds on to payloads until gRPC has written them.
+  // Fills `buffer`, which keeps payloads alive until gRPC has written them.
   Next pack(SendQueue& queue, grpc::ByteBuffer* buffer);
 
  private:
-  std::optional<proto::EncodedFrame> left_;  // taken from the queue, for the next message
+  std::optional<proto::EncodedFrame> left_;  // taken from the queue, but sent in the next message
 };
 
-// The frames of a message: itself, or those in its field `frames` if it begins with that. Errors: INVALID_ARGUMENT.
+// The frames of a message: the message itself, or those in its field `frames` if it begins with that. Errors:
+// INVALID_ARGUMENT.
 Result<std::vector<SharedBytes>> unpack(const SharedBytes& message);
 
-// Hands a message to the handler, which may say where a large one goes. Otherwise one that came in one piece is shared,
-// and one that came in several is joined. Errors, the end of the connection: those of unpack().
+// Delivers a message to the handler, which may provide memory for a large one. Otherwise a message in one piece is
+// shared, and one in several pieces is joined. Errors, which end the connection: those of unpack().
 Status deliver(grpc::ByteBuffer* buffer, HandlerGate& gate);
 
 }  // namespace burn::net

@@ -14,16 +14,16 @@
 namespace burn::net {
 namespace {
 
-// A deadline for a call that is not even to look into the queue. With one that is merely over, gRPC polls the
-// sockets once, and hands out what comes for the loop: a system call for each operation that does not end at once, and
-// two changes of threads for an answer that is found that way.
+// A deadline with which gRPC returns without polling. With an expired deadline gRPC polls the sockets once, and takes
+// completions that are meant for the loop: a system call for each operation that does not complete at once, and two
+// thread switches for each answer found that way.
 struct NoTime {};
 
 }  // namespace
 }  // namespace burn::net
 
-// The way that grpcpp/support/time.h offers for deadlines of one's own. gRPC asks for the time when it begins to wait,
-// and not if it need not.
+// The customization of grpcpp/support/time.h for other types of deadlines. gRPC asks for the time when it is about to
+// wait, and not if a completion is ready.
 template <>
 class grpc::TimePoint<burn::net::NoTime> {
  public:
@@ -36,7 +36,7 @@ namespace {
 
 thread_local bool takes_no_shortcut = false;
 
-// Runs a tag on the loop after all.
+// Runs a tag on the loop's thread.
 class Later final : public GrpcTag {
  public:
   Later(grpc::CompletionQueue* queue, GrpcTag* tag, bool ok) : GrpcTag(Where::on_loop), tag_(tag), ok_(ok) {
@@ -78,14 +78,14 @@ void GrpcLoop::leave() {
   if (--uses_ == 0) queue_->Shutdown();
 }
 
-// gRPC keeps the first completion that comes of `start` for the caller of DoThenAsyncNext, and wakes no thread for it.
+// gRPC keeps the first completion caused by `start` for the caller of DoThenAsyncNext, and wakes no thread for it.
 void GrpcLoop::start(const std::function<void()>& start) {
   if (takes_no_shortcut) return start();
   takes_no_shortcut = true;
   void* tag = nullptr;
   bool ok = false;
   std::exception_ptr failure;
-  const auto guarded = [&]() noexcept {  // gRPC has no notion of exceptions
+  const auto guarded = [&]() noexcept {  // gRPC does not support exceptions
     try {
       start();
     } catch (...) {
@@ -95,7 +95,7 @@ void GrpcLoop::start(const std::function<void()>& start) {
   bool has_ended = false;
   try {
     has_ended = queue_->DoThenAsyncNext(guarded, &tag, &ok, NoTime{}) == grpc::CompletionQueue::GOT_EVENT;
-  } catch (const NoTime&) {  // not yet: the loop's thread will hear of it
+  } catch (const NoTime&) {  // no completion yet: the loop's thread will get it
   }
   if (has_ended) react_here(tag, ok);
   takes_no_shortcut = false;

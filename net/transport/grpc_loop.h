@@ -1,7 +1,7 @@
-// Where gRPC's completions are reacted to: a completion queue and the thread that empties it.
+// A completion queue of gRPC and the thread that runs the callbacks of its completions.
 //
-// Of the interfaces that gRPC publishes (grpcpp/, but not grpcpp/impl; scripts/check-layers holds us to that) this is
-// the asynchronous one over byte buffers. docs/adr/029-grpc-by-its-public-interface.md says why, and what newer
+// Of gRPC's published interfaces (grpcpp/, but not grpcpp/impl, which scripts/check-layers enforces) this uses the
+// asynchronous one over byte buffers. docs/adr/029-grpc-by-its-public-interface.md has the reasons, and what newer
 // versions change.
 #pragma once
 
@@ -19,19 +19,19 @@ class CompletionQueue;
 
 namespace burn::net {
 
-// What the tag of an operation points to. Lives until it was run.
+// The object behind the tag of an operation. Lives until run() was called.
 class GrpcTag {
  public:
   enum class Where { on_loop, anywhere };
 
   explicit GrpcTag(Where where) : where_(where) {}
-  // Must not block. `ok` is the operation's own.
+  // Must not block. `ok` is the operation's result.
   virtual void run(bool ok) = 0;
-  // The threads on which it may be run.
+  // The threads on which run() may be called.
   Where where() const { return where_; }
 
-  // For gRPC. It orders an operation's start before its end; these two say so to the thread sanitizer, which does not
-  // see into gRPC.
+  // Convert to and from gRPC's tags. gRPC orders an operation's start before its end; these two show that order to the
+  // thread sanitizer, which does not instrument gRPC.
   void* hand_over() {
     handed_over_.store(true, std::memory_order_release);
     return this;
@@ -50,16 +50,16 @@ class GrpcTag {
   std::atomic<bool> handed_over_ = false;
 };
 
-// A tag that is a part of its owner: calls `reaction`, and if that was on the loop, owner.ended(), which may be the
-// owner's end. One that may run anywhere is never the end: the thread that started the operation may hold a lock that
-// others need to hear of the end.
+// A tag that is a member of its owner. Calls `reaction` and, if that ran on the loop, owner.ended(), which may destroy
+// the owner. A tag that may run anywhere never calls ended(): the thread that started the operation may hold a lock
+// that ended() needs.
 template <class Owner>
 class GrpcOp final : public GrpcTag {
  public:
   GrpcOp(Owner* owner, void (Owner::*reaction)(bool ok), Where where = Where::on_loop)
       : GrpcTag(where), owner_(owner), reaction_(reaction) {}
   void run(bool ok) override {
-    if constexpr (requires { owner_->fail(Status{}); }) {  // an owner that ends alone where there is no memory
+    if constexpr (requires { owner_->fail(Status{}); }) {  // an exception, for lack of memory, ends only this owner
       try {
         (owner_->*reaction_)(ok);
       } catch (const std::exception& error) {
@@ -86,11 +86,11 @@ class GrpcLoop {
   ~GrpcLoop();
 
   grpc::CompletionQueue* queue() const { return queue_.get(); }
-  // Calls `start`. An operation that it starts may end at once, as most writes do. Then its tag is run here, if that
-  // may be anywhere: waking the loop's thread for it would take a core away from the thread that has to answer.
-  // Requires: a Use, and no lock that a tag wants.
+  // Calls `start`. An operation that it starts may complete at once, as most writes do. Its tag is then run here, if it
+  // may run anywhere: waking the loop's thread for it would take a core from the thread that has to answer.
+  // Requires: a Use, and that the caller holds no lock that a tag needs.
   void start(const std::function<void()>& start);
-  // Waits until the loop has no user and all operations have ended. Requires: not from its thread.
+  // Waits until the loop has no user and all operations have ended. Requires: not called on its thread.
   void stop();
 
  private:
@@ -104,7 +104,7 @@ class GrpcLoop {
   std::thread thread_;
 };
 
-// While one exists, operations may be started.
+// While a Use exists, operations may be started.
 class GrpcLoop::Use {
  public:
   explicit Use(GrpcLoop& loop) : loop_(loop) { ++loop_.uses_; }

@@ -1,4 +1,4 @@
-// What both ends of a gRPC call have in common: frames that wait to be sent, and the channel that hands them in.
+// Shared by both ends of a gRPC call: the queue of frames to be sent, and the channel that fills it.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class GrpcSender {
   explicit GrpcSender(GrpcLoop& loop) : loop_(loop) {}
   ~GrpcSender() = default;
 
-  // Starts to write what is next, if that may be now. Called with the lock.
+  // Starts writing the next message, if the stream is ready for it. Called with the lock.
   virtual void write_next() = 0;
   void pump() {
     loop_.start([this] { lock_.pump(); });
@@ -44,13 +44,13 @@ class GrpcSender {
 
   SendQueue queue_;
   GrpcPacker packer_;
-  PumpLock lock_{[this] { write_next(); }};  // over starting operations
+  PumpLock lock_{[this] { write_next(); }};  // held while operations are started
 
  private:
   GrpcLoop& loop_;
 };
 
-// Stream: a GrpcSender with peer(), peer_security() and detach().
+// `Stream`: a GrpcSender with peer(), peer_security() and detach().
 template <typename Stream>
 class GrpcChannel final : public proto::Channel {
  public:

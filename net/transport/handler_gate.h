@@ -1,5 +1,5 @@
-// Between a transport's threads and a ChannelHandler: one call at a time, on_closed last and once, and none after
-// shut().
+// Between a transport's threads and a ChannelHandler: ensures one call at a time, on_closed once and last, and no call
+// after shut().
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace burn::net {
 // Thread-safe. Holds the handler until on_closed has returned or the gate is shut.
 class HandlerGate {
  public:
-  // Requires: once, before any other call but shut().
+  // Requires: called once, before any other call but shut().
   void open(std::shared_ptr<proto::ChannelHandler> handler) {
     std::lock_guard lock(mutex_);
     if (!shut_) handler_ = std::move(handler);

@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// What a callback throws is that callback's; the loop goes on for the others.
+// A callback's exception must not stop the loop, which serves other sockets.
 void run(IoContext& context) {
   request_time_slice(TimeSlice::brief);
   for (;;) {
@@ -43,7 +43,7 @@ IoThreads::~IoThreads() {
 
 void IoThreads::start_one() {
   using Guard = asio::executor_work_guard<IoContext::executor_type>;
-  loops_.reserve(loops_.size() + 1);              // what follows the thread's start must not fail
+  loops_.reserve(loops_.size() + 1);              // must not fail after the thread has started
   auto context = std::make_shared<IoContext>(1);  // 1: a hint that one thread runs it
   auto work = std::make_shared<Guard>(asio::make_work_guard(*context));
   std::thread thread = start_thread("burn-io", [context] { run(*context); });
@@ -56,11 +56,11 @@ long IoThreads::users_of(const Loop& loop) { return loop.context.use_count(); }
 std::shared_ptr<IoContext> IoThreads::next() {
   const std::lock_guard lock{mutex_};
   const auto least = [&] { return std::ranges::min_element(loops_, {}, users_of); };
-  constexpr long kUnused = 2;  // we hold it, and so does its thread
+  constexpr long kUnused = 2;  // owners of an unused loop's context: loops_ and its thread
   if (users_of(*least()) > kUnused && std::ssize(loops_) < most_) {
     try {
       start_one();
-    } catch (const std::exception&) {  // the system has no more threads: those there are do it
+    } catch (const std::exception&) {  // no more threads: the existing ones serve it
     }
   }
   return least()->context;

@@ -1,4 +1,4 @@
-// Threads that move sockets, each with its own event loop. Asio itself stays in the .cc files.
+// Threads that serve sockets, each with its own event loop. Asio's headers are included in .cc files only.
 #pragma once
 
 #include <functional>
@@ -17,19 +17,21 @@ using IoContext = boost::asio::io_context;
 
 class IoThreads {
  public:
-  // One at once, up to `most` as there are sockets for them: a socket that has a loop to itself waits for no other's
-  // megabytes. Fewer where the system has no more. Throws std::system_error where there is not one.
+  // Starts one thread, and more up to `most` as there are sockets for them: a socket with a loop of its own does not
+  // wait for the megabytes of others. Fewer if the system allows no more. Throws std::system_error if not even one
+  // starts.
   explicit IoThreads(int most);
   IoThreads(const IoThreads&) = delete;
   IoThreads& operator=(const IoThreads&) = delete;
-  // Waits until whatever runs on the contexts has come to its end. Requires: not from one of the threads.
+  // Waits until all work on the loops has ended. Requires: not called on one of the threads.
   ~IoThreads();
 
-  // The loop that serves the fewest: a socket stays with it, so its handlers never run side by side. Thread-safe.
+  // The loop with the fewest sockets. A socket stays with its loop, so its handlers never run concurrently.
+  // Thread-safe.
   std::shared_ptr<IoContext> next();
-  // Always the same. Thread-safe.
+  // Always the same loop. Thread-safe.
   std::shared_ptr<IoContext> first();
-  // Runs `work` on one of the threads, later. Thread-safe.
+  // Runs `work` later, on one of the threads. Thread-safe.
   void post(std::function<void()> work);
 
  private:
@@ -42,7 +44,7 @@ class IoThreads {
   static long users_of(const Loop& loop);
 
   const int most_;
-  std::mutex mutex_;  // over loops_, which only grow
+  std::mutex mutex_;  // guards loops_, which only grows
   std::vector<Loop> loops_;
 };
 

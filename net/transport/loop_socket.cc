@@ -48,8 +48,8 @@ auto unless_closed(Callback callback) {
 
 }  // namespace
 
-// A callback that throws is the end of its socket and of nothing else on the loop. The loop keeps what is to run on it,
-// also when it has ended and never will: that must not keep the socket, which keeps the loop.
+// An exception in a callback ends its socket, and nothing else on the loop. The loop keeps callbacks even when it has
+// ended and will never run them, so they must not own the socket, which owns the loop.
 template <typename Callback>
 auto LoopSocket::guarded(Callback callback) {
   return [weak = weak_from_this(), callback = std::move(callback)] {
@@ -143,7 +143,7 @@ LoopSocket::Transfer LoopSocket::write(std::span<iovec> parts) {
 
 void LoopSocket::shutdown_writing() {
   const std::lock_guard lock(mutex_);
-  if (shared_) return shared_->close_writing();  // the socket stays, or the peer could not wake us any more
+  if (shared_) return shared_->close_writing();  // the socket stays open, as the peer needs it to wake this side
   if (tls_) tls_->end_writing();
   ::shutdown(fd_, SHUT_WR);
 }
@@ -154,7 +154,7 @@ void LoopSocket::shutdown() {
 }
 
 void LoopSocket::close() {
-  // These may hold the last references to the owner of this socket, so they go last.
+  // These may hold the last references to the owner of this socket, so they are destroyed last.
   const auto readable = std::exchange(readable_, nullptr), writable = std::exchange(writable_, nullptr);
   const std::lock_guard lock(mutex_);
   shared_.reset();
@@ -169,7 +169,7 @@ Result<bool> LoopSocket::secure() {
   const std::lock_guard lock(mutex_);
   if (!is_secure_) return true;
   if (!tls_) return unavailable("closed");
-  BURN_TRY(const bool is_done, tls_->shake_hands());
+  BURN_TRY(const bool is_done, tls_->do_handshake());
   if (is_done) peer_security_ = {.is_encrypted = true, .names = tls_->peer_names()};
   return is_done;
 }
@@ -242,7 +242,7 @@ void LoopSocket::move_into(SharedMemory memory, bool is_own) {
   shared_ = std::make_unique<SharedStream>(std::move(memory), side, fd_);
 }
 
-// Calls back those that need not wait any more; for the others it listens for the peer's wake-up.
+// Posts the callbacks that need not wait any more; for the others listens for the peer's wake-up.
 void LoopSocket::look() {
   if (readable_ && !shared_->waits_for_input()) post(std::exchange(readable_, nullptr));
   if (writable_ && !shared_->waits_for_space()) post(std::exchange(writable_, nullptr));
@@ -253,7 +253,7 @@ void LoopSocket::listen_for_wake() {
   if (std::exchange(is_listening_, true)) return;
   waits_->descriptor.async_wait(Waits::Descriptor::wait_read, unless_closed(guarded([self = shared_from_this()] {
                                   self->is_listening_ = false;
-                                  if (!self->waits_) return;  // closed since it rang
+                                  if (!self->waits_) return;  // closed since the wake-up
                                   self->shared_->on_wake();
                                   self->look();
                                 })));

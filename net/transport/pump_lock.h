@@ -1,7 +1,7 @@
-// A mutex whose holder also does what others came for meanwhile.
+// A mutex whose holder also does the work that other threads requested meanwhile.
 //
-// When two threads start operations on one connection at a time, gRPC passes the second to a thread of its own, and
-// that change of threads costs more than the operation. So the first does both.
+// When two threads start operations on one connection at a time, gRPC passes the second operation to a thread of its
+// own, and that thread switch costs more than the operation. So the first thread does both.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class PumpLock {
     if (wanted_) pump();
   }
 
-  // Calls the function given with the lock held: at once, or the thread that has the lock does when it is through.
+  // Calls the pump function with the lock held: now, or on the thread that holds the lock when it unlocks.
   void pump() {
     wanted_ = true;
     while (wanted_ && mutex_.try_lock()) {

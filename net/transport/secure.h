@@ -1,4 +1,4 @@
-// How a transport gets the TLS of a connection.
+// How a transport creates the TLS of a connection.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@ namespace tls {
 class Stream;
 }
 
-// Makes the TLS of a connected socket, which outlives it. Empty: the connection has none.
+// Creates the TLS of a connected socket, which must outlive it. Empty: the connection has no TLS.
 using MakeTls = std::function<std::unique_ptr<tls::Stream>(int socket)>;
 
 }  // namespace burn::net

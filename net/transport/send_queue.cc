@@ -67,7 +67,7 @@ SendQueue::Next SendQueue::next(bool stay) {
     waiting_ -= cost(*next.frame);
     return next;
   }
-  pumping_ = stay || closed_;  // once closed there is nothing to start the pump for
+  pumping_ = stay || closed_;  // after close() the pump counts as running, so it is not started again
   return {.frame = std::nullopt, .finished = closed_ && !discarded_};
 }
 

@@ -1,4 +1,4 @@
-// Memory that two processes of one host have mapped: two rings, one for each direction. The process that makes it gives
+// Memory mapped by two processes of one machine: two rings, one for each direction. The process that creates it sends
 // the other its file descriptor over a unix socket.
 #pragma once
 
@@ -15,23 +15,23 @@ namespace burn::net {
 // Owns the mapping. Movable; the rings stay where they are.
 class SharedMemory {
  public:
-  // Of each ring. Small enough for both to stay in a cache that the processes share, which is where the speed comes
-  // from.
+  // Size of each ring. Small enough for both to stay in a cache shared by the processes, which makes them fast.
   static constexpr std::size_t kRingBytes = std::size_t{1} << 20;
-  // What the header of an upgrade says: a peer with another layout or another protocol says another number.
+  // The value of the upgrade header: a peer with another layout or protocol has another number.
   static constexpr const char* kVersion = "1";
 
-  // New, and sealed: the peer cannot take pages away from under us, which would kill the process that touches them.
-  // Pages are only taken when they are first written to. Also gives the descriptor to pass on. Errors: UNAVAILABLE.
+  // Creates sealed memory: the peer cannot shrink it, which would kill this process when it accesses the removed pages.
+  // Pages are allocated when they are first written. `descriptor`: receives the one to send to the peer. Errors:
+  // UNAVAILABLE.
   static Result<SharedMemory> create(UniqueFd* descriptor);
-  // What a peer has made, if it is as create() makes it. Errors: UNAVAILABLE.
+  // Maps memory that a peer has created, if it is as create() makes it. Errors: UNAVAILABLE.
   static Result<SharedMemory> open(const UniqueFd& descriptor);
 
   SharedMemory(SharedMemory&& other) noexcept : layout_(std::exchange(other.layout_, nullptr)) {}
   SharedMemory& operator=(SharedMemory&&) = delete;
   ~SharedMemory();
 
-  // Direction 0 is from the maker to the other, 1 the way back.
+  // Direction 0 is from the creator to the other process, 1 the opposite.
   RingControl& control(std::size_t direction) { return layout_->controls[direction]; }
   std::span<std::byte> bytes(std::size_t direction) { return layout_->bytes[direction]; }
 
@@ -47,7 +47,7 @@ class SharedMemory {
   Layout* layout_;
 };
 
-// Whether it is to be used at all: BURN_SHARED_MEMORY=off says no, to the processes that have it in their environment.
+// Whether shared memory may be used: not in processes with BURN_SHARED_MEMORY=off in their environment.
 bool shared_memory_is_wanted();
 
 }  // namespace burn::net

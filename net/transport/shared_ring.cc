@@ -6,7 +6,8 @@
 namespace burn::net {
 namespace {
 
-// Looks before it writes: the flag's cache line stays with both, as long as neither end sleeps.
+// Clears the flag and returns whether it was set. Reads before it writes: while no end sleeps, both caches keep the
+// line.
 bool take(std::atomic<std::uint32_t>& flag) { return flag.load() != 0 && flag.exchange(0) != 0; }
 
 }  // namespace
@@ -57,7 +58,7 @@ std::size_t RingReader::available() {
 }
 
 bool RingReader::is_at_end() {
-  return control_.closed.load() != 0 && available() == 0;  // in this order: bytes come before the end
+  return control_.closed.load() != 0 && available() == 0;  // in this order, as bytes are published before the end
 }
 
 void RingReader::get(std::span<std::byte> to) {
@@ -73,7 +74,7 @@ bool RingReader::release() {
   if (released_ == read_) return false;
   released_ = read_;
   control_.read.store(read_);
-  const bool is_room = seen_written_ - read_ <= bytes_.size() / 2;  // as far as is known, so it may be said too early
+  const bool is_room = seen_written_ - read_ <= bytes_.size() / 2;  // seen_written_ may be old, so too early at worst
   return is_room && take(control_.writer_sleeps);
 }
 

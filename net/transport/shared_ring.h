@@ -1,9 +1,9 @@
-// A stream of bytes from one process to another through memory that both have mapped: no system call, no kernel's copy.
-// It cannot wake a thread: the two ends say when they sleep, and an end that is told to wakes the other by other means.
+// A stream of bytes from one process to another through memory mapped by both: no system call, no copy by the kernel.
+// It cannot wake a thread: each end sets a flag before it sleeps, and an end whose call returns true must wake the
+// other by other means.
 //
-// The peer is not trusted. An end keeps its own index to itself and only tells the other; the other's it checks
-// whenever it looks. So a peer that writes nonsense anywhere in the memory breaks its own connection or its own data,
-// and nothing else.
+// The peer is not trusted. Each end keeps its own index in private memory and only publishes it; it checks the other's
+// index at each read. So a peer that writes nonsense into the memory breaks only its own connection and data.
 #pragma once
 
 #include <atomic>
@@ -13,39 +13,39 @@
 
 namespace burn::net {
 
-// In the shared memory; zeros are an empty ring. Every field has one writer, but the flags, which their owner sets and
-// either side clears. On cache lines of their own: the ends are on different cores.
+// Stored in the shared memory; all zeros are an empty ring. Every field has one writer, except the flags, which their
+// owner sets and either side clears. Fields are on separate cache lines, as the ends run on different cores.
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> written;  // bytes so far
-  std::atomic<std::uint32_t> closed;               // no more will be
+  std::atomic<std::uint32_t> closed;               // no more will be written
   alignas(64) std::atomic<std::uint64_t> read;     // bytes so far
   alignas(64) std::atomic<std::uint32_t> reader_sleeps;
   alignas(64) std::atomic<std::uint32_t> writer_sleeps;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
-// How an end goes to sleep, and why no wake-up is lost: the sleeper sets its flag and then looks at the index once
-// more; the other moves the index and then looks at the flag. All four are sequentially consistent, so they have one
-// order in which at least one of the two sees what the other did: the sleeper the index, and stays awake, or the other
-// the flag, and wakes it.
+// How an end goes to sleep, and why no wake-up is lost: the sleeper sets its flag and then reads the index once more;
+// the other moves the index and then reads the flag. All four operations are sequentially consistent, so there is one
+// order in which at least one of the two sees the other's write: the sleeper sees the index and stays awake, or the
+// other sees the flag and wakes the sleeper.
 
-// Not thread-safe; so is the reader. The two may run side by side.
+// Not thread-safe, nor is RingReader. One writer and one reader may run concurrently.
 class RingWriter {
  public:
   // Requires: the size of `bytes` is a power of two.
   RingWriter(RingControl& control, std::span<std::byte> bytes) : control_(control), bytes_(bytes) {}
 
-  // Bytes that put() takes now. None for good once the reader's index made no sense.
+  // Bytes that put() accepts now. Always 0 after the reader's index was invalid.
   std::size_t space();
   bool is_broken() const { return broken_; }
-  // Requires: no more than the last space() has said, less what was put since.
+  // Requires: at most the result of the last space(), less the bytes put since.
   void put(std::span<const std::byte> from);
   std::size_t unpublished() const { return written_ - published_; }
-  // Shows the reader what was put. True: it sleeps, wake it.
+  // Makes the bytes visible to the reader. True: the reader sleeps and must be woken.
   [[nodiscard]] bool publish();
-  // True: the writer may sleep; it is woken when at least half of the ring is free. False: that is so now.
+  // True: the writer may sleep; it is woken when at least half of the ring is free. False: that is already so.
   [[nodiscard]] bool go_to_sleep();
-  // After what was published. True: as in publish().
+  // Marks the end, after the published bytes. True: as in publish().
   [[nodiscard]] bool close();
 
  private:
@@ -62,18 +62,18 @@ class RingReader {
  public:
   RingReader(RingControl& control, std::span<const std::byte> bytes) : control_(control), bytes_(bytes) {}
 
-  // Bytes that get() gives now. None for good once the writer's index made no sense.
+  // Bytes that get() returns now. Always 0 after the writer's index was invalid.
   std::size_t available();
   bool is_broken() const { return broken_; }
-  // Whether the writer has closed and all of it is read.
+  // Whether the writer has closed the ring and all bytes are read.
   bool is_at_end();
-  // Requires: no more than the last available() has said, less what was got since. Parse bytes only after they are
-  // copied out: in here the peer may still change them.
+  // Requires: at most the result of the last available(), less the bytes taken since. Parse bytes only after copying
+  // them out: the peer may still change them in the ring.
   void get(std::span<std::byte> to);
   std::size_t unreleased() const { return read_ - released_; }
-  // Gives the writer back the room of what was got. True: it sleeps, and there is room worth waking it for.
+  // Frees the space of the bytes taken. True: the writer sleeps and must be woken, as there is enough space.
   [[nodiscard]] bool release();
-  // True: the reader may sleep; it is woken for any byte and for the end. False: there is one now.
+  // True: the reader may sleep; it is woken by any byte and by the end. False: there is one already.
   // Requires: nothing is unreleased, so a sleeping writer has been woken.
   [[nodiscard]] bool go_to_sleep();
 

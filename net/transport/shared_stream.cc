@@ -14,10 +14,11 @@ namespace {
 
 using Clock = LoopSocket::Clock;
 
-constexpr std::size_t kPiece = std::size_t{64}
-                               << 10;  // what is shown to the peer at once, so that both copy side by side
-constexpr std::size_t kMuch = std::size_t{64} << 10;    // after so many bytes more are likely to come at once
-constexpr auto kSpin = std::chrono::microseconds{100};  // in one call, whatever the peer does
+// Bytes published to the peer at once, so that both sides copy at the same time.
+constexpr std::size_t kPiece = std::size_t{64} << 10;
+// After this many bytes, more are likely to arrive at once.
+constexpr std::size_t kSpinAfterBytes = std::size_t{64} << 10;
+constexpr auto kSpin = std::chrono::microseconds{100};  // time limit in one call
 constexpr auto kLongYield = std::chrono::microseconds{500};
 constexpr auto kRest = std::chrono::milliseconds{50};
 
@@ -25,7 +26,8 @@ std::size_t outgoing(SharedStream::Side side) { return side == SharedStream::Sid
 
 }  // namespace
 
-// Where others want the processor, a yield costs a slice of theirs, and sleepers are treated better.
+// If other threads want the processor, a yield costs a slice of their time, and sleeping threads are scheduled sooner.
+// So after a long yield this returns false for a while.
 bool SharedStream::SpinWait::wait() {
   const auto now = Clock::now();
   if (now < resting_until_) return false;
@@ -46,7 +48,8 @@ SharedStream::SharedStream(SharedMemory memory, Side side, int wake_socket)
 SharedStream::Transfer SharedStream::read(std::span<const iovec> parts) {
   std::size_t available = reader_.available();
   reading_wait_.renew();
-  while (available == 0 && read_awake_ >= kMuch && !is_over() && reading_wait_.wait()) available = reader_.available();
+  while (available == 0 && read_awake_ >= kSpinAfterBytes && !is_over() && reading_wait_.wait())
+    available = reader_.available();
   if (reader_.is_broken()) is_broken_ = true;
   if (is_broken_) return {0, EPROTO};
   if (available == 0) {
@@ -65,11 +68,11 @@ SharedStream::Transfer SharedStream::read(std::span<const iovec> parts) {
       moved += count;
       if (reader_.unreleased() >= kPiece) release();
     }
-    if (!to.empty()) break;  // what comes from now on belongs here, not into the next part
+    if (!to.empty()) break;  // later bytes belong in this part, not in the next
   }
   release();
   read_awake_ += moved;
-  return {moved, 0, read_awake_ >= kMuch};
+  return {moved, 0, read_awake_ >= kSpinAfterBytes};
 }
 
 void SharedStream::on_wake() {
@@ -96,7 +99,7 @@ SharedStream::Transfer SharedStream::write(std::span<const iovec> parts) {
     std::span<const std::byte> from{static_cast<const std::byte*>(part.iov_base), part.iov_len};
     while (!from.empty()) {
       if (space < std::min(from.size(), kPiece)) {
-        publish();  // or the reader could not make space
+        publish();  // so that the reader can make space
         do {
           space = writer_.space();
         } while (space < std::min(from.size(), kPiece) && !is_over() && writing_wait_.wait());
@@ -130,7 +133,8 @@ void SharedStream::publish() {
   if (writer_.publish()) wake_peer();
 }
 
-// It may fail: a full socket holds enough bytes to wake the peer, and the reading side notices when the peer is gone.
+// send() may fail: a full socket holds enough bytes to wake the peer, and the reading side notices when the peer is
+// gone.
 void SharedStream::wake_peer() const { (void)::send(wake_socket_, "\a", 1, MSG_DONTWAIT | MSG_NOSIGNAL); }
 
 }  // namespace burn::net

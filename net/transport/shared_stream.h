@@ -1,6 +1,6 @@
-// A connection in shared memory as it looks from one of its ends: reads and writes like a socket that does not block.
-// The unix socket that it was agreed on remains, to wake the peer and as its sign of life: a byte on it says "look",
-// its end that the peer is gone.
+// One end of a connection in shared memory: reads and writes like a non-blocking socket. The unix socket on which the
+// memory was agreed stays open, to wake the peer and to detect its end: a byte on it means "check the rings", its end
+// that the peer is gone.
 #pragma once
 
 #include <atomic>
@@ -15,37 +15,37 @@
 
 namespace burn::net {
 
-// Reading and on_wake() are for one thread at a time, and so is writing.
+// Reading and on_wake() are for one thread at a time; writing is for one thread at a time, which may be another.
 class SharedStream {
  public:
   enum class Side { maker, other };
   using Transfer = LoopSocket::Transfer;
 
-  // `wake_socket`: the unix socket, which outlives this.
+  // `wake_socket`: the unix socket, which must outlive this.
   SharedStream(SharedMemory memory, Side side, int wake_socket);
 
-  // The reading side. An error EPROTO: the peer broke the rules of the rings.
+  // The reading side. Error EPROTO: the peer broke the rules of the rings.
   Transfer read(std::span<const iovec> parts);
   bool has_input() { return reader_.available() > 0; }
-  // Takes the bytes that came on the socket, which mean no more than that it has something to see, and finds out
+  // Reads the bytes that arrived on the socket, whose only meaning is that there is something to check, and detects
   // whether the peer is gone.
   void on_wake();
-  // True: there is nothing to read, and the peer sends a byte on the socket when there is.
+  // Returns true if there is nothing to read; the peer then sends a byte on the socket when there is.
   bool waits_for_input();
 
   // The writing side.
   Transfer write(std::span<const iovec> parts);
-  // True: there is little space, and the peer sends a byte on the socket when there is more.
+  // Returns true if there is little space; the peer then sends a byte on the socket when there is more.
   bool waits_for_space();
   void close_writing();
 
  private:
-  // In the middle of much data neither side sleeps: to be woken takes longer than the other needs for its next piece.
-  // It yields, or a busy machine would keep the other from it.
+  // In the middle of a large transfer neither side sleeps, as waking up takes longer than the other side needs for its
+  // next piece. The waiting side yields, so that on a busy machine the other side can run.
   class SpinWait {
    public:
-    void renew() { end_.reset(); }  // for another call
-    bool wait();                    // false: it has come to an end
+    void renew() { end_.reset(); }  // resets the time limit, for another call
+    bool wait();                    // false: the time limit is reached
 
    private:
     std::optional<LoopSocket::Clock::time_point> end_;
@@ -62,9 +62,9 @@ class SharedStream {
   RingReader reader_;
   RingWriter writer_;
   SpinWait reading_wait_, writing_wait_;
-  std::size_t read_awake_ = 0;  // bytes since the reader last slept
+  std::size_t read_awake_ = 0;  // bytes read since the reader last slept
 
-  std::atomic<bool> is_gone_ = false;  // the peer is; what it wrote before may still be here
+  std::atomic<bool> is_gone_ = false;  // the peer is gone; bytes that it wrote before may still be unread
   int gone_error_ = 0;
   std::atomic<bool> is_broken_ = false;
 };

@@ -49,7 +49,7 @@ std::string to_string(const sockaddr* address) {
   }
   if (address->sa_family == AF_INET6) {
     const auto* v6 = reinterpret_cast<const sockaddr_in6*>(address);
-    if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {  // of a socket that takes both: the peer has but one name
+    if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {  // on a socket for both families, so that a peer has one name
       ::inet_ntop(AF_INET, v6->sin6_addr.s6_addr + 12, text.data(), text.size());
       return to_string(HostPort{text.data(), ntohs(v6->sin6_port)});
     }
@@ -75,14 +75,14 @@ std::string errno_text(int error) { return std::generic_category().message(error
 
 void tune_stream(int fd) {
   const int on = 1;
-  if (::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0) return;  // its buffers grow by themselves
+  if (::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0) return;  // TCP's buffers grow by themselves
   const int buffer = 1 << 20;
   ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
 }
 
 void tune_accepted(int fd, std::chrono::milliseconds timeout) {
   const int on = 1, milliseconds = static_cast<int>(timeout.count());
-  // Unix sockets have neither and refuse; they need neither.
+  // Unix sockets have neither option and refuse them; they do not need them.
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }

@@ -1,4 +1,4 @@
-// Plain sockets: what both ends need before bytes flow. No state; thread-safe.
+// Helpers for plain sockets. No state; thread-safe.
 #pragma once
 
 #include <chrono>
@@ -23,18 +23,19 @@ struct HostPort {
 
 // "host:3000", "127.0.0.1:3000", "[::1]:3000". Errors: INVALID_ARGUMENT with what is wrong with it.
 Result<HostPort> parse_host_port(std::string_view text);
-std::string to_string(const HostPort& address);  // the inverse
+std::string to_string(const HostPort& address);  // the inverse of parse_host_port()
 
-// "127.0.0.1:40312", "[::1]:40312"; of a unix socket's peer "unix:" and its process.
+// The peer's name: "127.0.0.1:40312", "[::1]:40312"; for a unix socket "unix:" and its process.
 std::string peer_name(int fd);
 std::string to_string(const sockaddr* address);
 
-// "Connection refused".
+// The system's text for an errno: "Connection refused".
 std::string errno_text(int error);
 
-// Of TCP small messages leave at once; unix sockets, which never wait with them, take a chunk at a time.
+// Makes TCP send small messages at once; enlarges the buffer of unix sockets, which never delay them, for a whole
+// chunk.
 void tune_stream(int fd);
-// Of TCP: the same, and a peer that confirms nothing for `timeout` is gone.
+// For TCP: the same, and the connection fails if the peer acknowledges nothing for `timeout`.
 void tune_accepted(int fd, std::chrono::milliseconds timeout);
 
 }  // namespace burn::net

@@ -1,8 +1,8 @@
-// Whether a peer takes what is sent to it, as a transport that only sees its own writes can tell.
+// Detects a peer that does not read what is sent to it, for a transport that only sees its own writes.
 //
-// Answers that wait are memory that a peer which asks and does not read makes us keep. So nothing more is read from it
-// while more than kMaxQueuedBytes wait, and one that then takes less than kMinBytes within the time given, or does
-// not take its end, is cut off. The same clock watches what comes: a message that is begun and not finished.
+// A peer that asks questions and does not read the answers makes this end hold them in memory. So reading from it stops
+// while more than kMaxQueuedBytes wait. If it then reads less than kMinBytes within the timeout, or does not read the
+// end, it is disconnected. The same clock watches incoming data: a message that is begun and not finished.
 #pragma once
 
 #include <chrono>
@@ -22,11 +22,11 @@ class StallWatch {
   using Clock = std::chrono::steady_clock;
   static constexpr std::uint64_t kMinBytes = std::uint64_t{64} << 10;
 
-  // The peer's side has room for these now.
+  // The peer has made room for `bytes` more.
   void took(std::uint64_t bytes) { taken_ += bytes; }
 
-  // To be asked about once a second. `is_waiting`: more than we want to keep waits for it; `is_ending`: there is an end
-  // for it to take, for which what it takes before does not count.
+  // Called about once a second. `is_waiting`: more data waits for the peer than should be held; `is_ending`: the end of
+  // the connection waits for it, and bytes that it reads before that do not count.
   bool is_stalled(Clock::time_point now, bool is_ending, bool is_waiting, Clock::duration timeout) {
     if (!is_waiting) {
       since_.reset();

@@ -1,4 +1,4 @@
-// How a connection begins, and what comes in.
+// The beginning of a connection, and receiving.
 #include "net/transport/ws_connection.h"
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 namespace burn::net::ws {
 namespace {
 
-// Before the loop's other sockets get their turn.
+// Limits on reading before the loop's other sockets get their turn.
 constexpr int kReadsPerTurn = 16;
 constexpr std::size_t kBytesPerTurn = std::size_t{256} << 10;
 
-// What may come before a hello is accepted: one, and as much again for what HTTP and pings take.
+// Bytes that may arrive before a hello is accepted: a hello, and as much again for HTTP and pings.
 constexpr std::size_t kMaxUnauthenticatedBytes = 2 * proto::kMaxHelloBytes;
 
 Status gone(const LoopSocket& socket, int error) {
@@ -57,7 +57,7 @@ void Connection::start() {
   secure();
 }
 
-// TLS comes first where there is TLS; with it what follows may have come already.
+// TLS, if there is any, comes first; its last message may arrive together with the bytes that follow.
 void Connection::secure() {
   if (stage_ != Stage::handshake) return;
   const auto secured = socket_->secure();
@@ -71,7 +71,7 @@ void Connection::secure() {
   socket_->is_secure() ? on_readable() : read();
 }
 
-void Connection::shake_hands() {
+void Connection::do_handshake() {
   auto shaken = upgrade_.proceed(inbox_);
   if (shaken.ok()) return *shaken ? enter() : void();
   return role_ == Role::client ? finish(shaken.status()) : refuse(shaken.status());
@@ -83,28 +83,28 @@ void Connection::enter() {
   tick_later();
   if (role_ == Role::client) {
     gate_.open(std::exchange(handler_, nullptr));
-    if (auto greeting = upgrade_.take_unsaid()) sender_->send(*std::move(greeting), proto::Lane::control);
+    if (auto greeting = upgrade_.take_unsent_greeting()) sender_->send(*std::move(greeting), proto::Lane::control);
     return set_opened(ok_status());
   }
   auto handler = std::exchange(accept_, nullptr)(std::make_shared<ConnectionChannel>(shared_from_this()));
   if (!handler) return refuse(unavailable("refused"));
   gate_.open(std::move(handler));
-  inbox_.set_max_message_bytes(0);  // until the handler says more
+  inbox_.set_max_message_bytes(0);  // until the handler allows more
   const auto hello = upgrade_.take_hello();
   if (hello.empty()) return;
   const auto bytes = std::as_bytes(std::span{hello});
-  said_with_request_ = SharedBytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()));
-  gate_.frame(said_with_request_);  // within any handler's limit
+  hello_in_request_ = SharedBytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()));
+  gate_.frame(hello_in_request_);  // every handler's limit is at least that size
 }
 
 void Connection::set_opened(const Status& status) {
   if (role_ == Role::client && !std::exchange(is_opened_set_, true)) opened_.set_value(status);
 }
 
-// A client that is not told that its first message has been taken, as a proxy on the way drops headers that it does not
-// know, says it once more, as the first of the WebSocket: it has been heard.
-bool Connection::is_said_again(const SharedBytes& message) {
-  const auto said = std::exchange(said_with_request_, {});
+// A client that is not told that its first message was accepted, as a proxy dropped the unknown header, sends it again
+// as the first message of the WebSocket. It was handled already.
+bool Connection::is_repeated_hello(const SharedBytes& message) {
+  const auto said = std::exchange(hello_in_request_, {});
   return std::ranges::equal(said.span(), message.span());
 }
 
@@ -132,7 +132,7 @@ void Connection::on_readable() {
     if (got.bytes == 0) return finish(sender_->sent_close() ? ok_status() : gone(*socket_, got.error));
     last_seen_ = Clock::now();
     arrival_.took(got.bytes);
-    if (stage_ == Stage::lingering) continue;  // read, so that the peer gets to read
+    if (stage_ == Stage::lingering) continue;  // drops the bytes, so that the peer can read why it was refused
     inbox_.advance(got.bytes);
     digest();
     if (exceeds_unauthenticated_limit(got.bytes)) {
@@ -144,7 +144,8 @@ void Connection::on_readable() {
   socket_->post([self = shared_from_this()] { self->on_readable(); });
 }
 
-// Of messages that are no hello the first is refused; what else there is, pings and pieces without content, is counted.
+// The first message that is not a hello is refused; everything else, such as pings and empty fragments, is counted
+// here.
 bool Connection::exceeds_unauthenticated_limit(std::size_t more) {
   if (role_ != Role::server || unauthenticated_bytes_ > kMaxUnauthenticatedBytes || stage_ == Stage::lingering)
     return false;
@@ -155,8 +156,8 @@ bool Connection::exceeds_unauthenticated_limit(std::size_t more) {
   return unauthenticated_bytes_ > kMaxUnauthenticatedBytes;
 }
 
-// Nothing more is read from a peer that does not read its answers. Only by a server: if both ends waited so, they would
-// for ever.
+// Pauses reading from a peer that does not read its answers. Only on a server: if both ends paused like this, they
+// would wait forever.
 bool Connection::pauses_for_answers() {
   if (stage_ != Stage::open || role_ != Role::server || sender_->queued_bytes() <= kMaxQueuedBytes) return false;
   is_paused_ = true;
@@ -164,15 +165,15 @@ bool Connection::pauses_for_answers() {
   sender_->when_drained(kMaxQueuedBytes / 2, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self || !std::exchange(self->is_paused_, false)) return;
-    self->last_seen_ = Clock::now();  // it was this end that did not read
+    self->last_seen_ = Clock::now();  // the silence was this end's, which did not read
     self->on_readable();
   });
   return true;
 }
 
-// What is answered on the spot leaves in one piece, after all of it is received.
+// Answers that are sent while handling the messages leave together, after all of them are handled.
 void Connection::digest() {
-  if (stage_ == Stage::handshake) shake_hands();
+  if (stage_ == Stage::handshake) do_handshake();
   sender_->begin_burst();
   {
     const proto::ChannelBatch batch;
@@ -190,7 +191,7 @@ void Connection::take_events() {
     if (!next.ok()) return refuse(next.status().with_context("the peer sent"));
     const std::optional<Inbox::Event>& event = *next;
     if (!event) return;
-    if (event->opcode == Opcode::binary) arrival_.took(StallWatch::kMinBytes);  // it is whole
+    if (event->opcode == Opcode::binary) arrival_.took(StallWatch::kMinBytes);  // the message is complete
     on_event(*event);
   }
 }
@@ -205,7 +206,7 @@ void Connection::on_event(const Inbox::Event& event) {
     case Opcode::close:
       return on_close_frame(ws::decode_close(event.content.span()));
     default:
-      if (!said_with_request_.empty() && is_said_again(event.content)) return;
+      if (!hello_in_request_.empty() && is_repeated_hello(event.content)) return;
       return event.rest.empty() ? gate_.frame(event.content) : gate_.frame_in_place(event.content, event.rest);
   }
 }

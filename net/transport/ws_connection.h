@@ -1,4 +1,4 @@
-// A connection that speaks WebSocket, of either side: its handshake, its receiving half and its life.
+// A WebSocket connection, of either side: its handshake, its receiving half and its lifetime.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
             role == Role::server ? Role::client : Role::server, options.max_frame_bytes,
             [this](std::span<const std::byte> head, std::uint64_t size) { return gate_.receive_space(head, size); }) {}
 
-  // Any thread, once.
+  // Any thread; one of the two, once.
   void serve(Accept accept, std::shared_ptr<const void> lease);
   std::future<Status> open(const std::string& host, std::shared_ptr<proto::ChannelHandler> handler);
 
@@ -44,7 +44,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   const std::string& peer() const { return socket_->peer(); }
   const proto::PeerSecurity& peer_security() const { return socket_->peer_security(); }
   bool shares_memory() const { return upgrade_.shares_memory(); }
-  void detach() {  // the handler is gone
+  void detach() {  // the channel was destroyed
     gate_.shut();
     abort(cancelled("the channel was destroyed"));
   }
@@ -61,10 +61,10 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   bool exceeds_unauthenticated_limit(std::size_t more);
   void digest();
   void take_events();
-  void shake_hands();
+  void do_handshake();
   void enter();
-  void set_opened(const Status& status);  // A client's, if it is not set.
-  bool is_said_again(const SharedBytes& message);
+  void set_opened(const Status& status);  // Sets opened_ of a client, once.
+  bool is_repeated_hello(const SharedBytes& message);
   void on_event(const Inbox::Event& event);
   void on_close_frame(const ws::CloseReason& reason);
   void refuse(Status why);
@@ -82,22 +82,22 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   Stage stage_ = Stage::handshake;
   Upgrade upgrade_;
   Inbox inbox_;
-  Clock::time_point last_seen_;  // when the peer was: it sent something, or took what was sent
-  bool is_paused_ = false;       // nothing is read while answers wait
+  Clock::time_point last_seen_;  // when the peer last sent something, or read what was sent
+  bool is_paused_ = false;       // reading is paused while answers wait
   StallWatch stall_;
-  StallWatch arrival_;               // of a message that has begun, by a server
-  std::uint64_t written_bytes_ = 0;  // that stall_ knows of
-  std::uint64_t written_then_ = 0;   // when the peer was last seen to take something
+  StallWatch arrival_;               // on a server, watches a message that has begun
+  std::uint64_t written_bytes_ = 0;  // bytes already reported to stall_
+  std::uint64_t written_then_ = 0;   // bytes written when the peer last read something
   std::shared_ptr<const void> lease_;
-  std::size_t unauthenticated_bytes_ = 0;  // that came to a server before its handler took a hello
-  SharedBytes said_with_request_;          // until the first message has come
-  // Until the handshake is done. A server's:
+  std::size_t unauthenticated_bytes_ = 0;  // received by a server before its handler accepted a hello
+  SharedBytes hello_in_request_;           // the hello in the client's request; until the first message has arrived
+  // Set until the handshake is done. A server's:
   Accept accept_;
   // A client's:
   std::promise<Status> opened_;
   bool is_opened_set_ = false;
   std::shared_ptr<proto::ChannelHandler> handler_;
-  std::string host_;  // of its request
+  std::string host_;  // the host named in its request
 };
 
 class ConnectionChannel final : public proto::Channel {

@@ -1,4 +1,4 @@
-// How a connection ends, and how it is found that the peer is gone.
+// The end of a connection, and detecting that the peer is gone.
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace burn::net::ws {
 namespace {
 
-constexpr auto kLinger = std::chrono::seconds{1};  // for a peer that is refused to read why
+constexpr auto kLinger = std::chrono::seconds{1};  // time for a refused peer to read why
 
 CloseCode close_code_of(const Status& broken) {
   switch (broken.code()) {
@@ -55,7 +55,7 @@ void Connection::refuse(Status why) {
   gate_.closed(std::move(why));
 }
 
-// Something has thrown. The peer learns it if there is memory to say it with.
+// Called when a callback has thrown. The peer is told if there is memory for that.
 void Connection::fail(const char* why) {
   const auto status = resource_exhausted(why);
   try {
@@ -97,8 +97,8 @@ void Connection::tick() {
   const auto now = Clock::now();
   const auto written = sender_->written_bytes();
   stall_.took(written - std::exchange(written_bytes_, written));
-  // A peer that takes this much is there, even if its answer to our ping is long in coming: behind megabytes, on a slow
-  // line.
+  // A peer that reads this much is alive, even if its answer to our ping takes long: the ping may wait behind megabytes
+  // on a slow connection.
   if (written - written_then_ >= StallWatch::kMinBytes) {
     written_then_ = written;
     last_seen_ = now;
@@ -108,7 +108,7 @@ void Connection::tick() {
   if (stall_.is_stalled(now, is_ending, is_ending || is_paused_, timeout)) {
     return finish(sender_->sent_close() ? ok_status() : unavailable(std::string{kDoesNotRead}));
   }
-  // A message that comes byte by byte holds memory. A client has another limit: that of the answer.
+  // A message that arrives byte by byte holds memory. On a client, the answer timeout limits it.
   const bool is_coming = role_ == Role::server && !is_ending && !is_paused_ && inbox_.is_within_message();
   if (arrival_.is_stalled(now, false, is_coming, timeout)) {
     return refuse(

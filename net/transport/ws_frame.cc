@@ -7,7 +7,7 @@ namespace burn::net::ws {
 namespace {
 
 constexpr std::uint8_t kFinal = 0x80, kReserved = 0x70, kOpcode = 0x0f, kMasked = 0x80, kLength = 0x7f;
-constexpr std::uint8_t kLength16 = 126, kLength64 = 127;  // the length stands in the next 2 or 8 bytes
+constexpr std::uint8_t kLength16 = 126, kLength64 = 127;  // the length is in the next 2 or 8 bytes
 
 bool is_known(std::uint8_t opcode) { return opcode <= 2 || (opcode >= 8 && opcode <= 10); }
 

@@ -25,32 +25,32 @@ struct Header {
   Opcode opcode = Opcode::binary;
   bool final = true;
   std::optional<Mask> mask;
-  std::uint64_t length = 0;  // of what follows
-  std::size_t size = 0;      // of the header itself
+  std::uint64_t length = 0;  // bytes of the payload
+  std::size_t size = 0;      // bytes of the header itself
 };
 
-// At the start of `bytes`; nothing when more of them are needed. `from` is the end that sent them: clients mask,
-// servers do not. Errors: INVALID_ARGUMENT naming the broken rule.
+// Parses the header at the start of `bytes`; std::nullopt if more bytes are needed. `from`: the end that sent them:
+// clients mask, servers do not. Errors: INVALID_ARGUMENT naming the broken rule.
 Result<std::optional<Header>> parse_header(std::span<const std::byte> bytes, Role from);
 
-// The header of a final frame. A client's has a mask of zeros, under which bytes stand for themselves: masks are there
-// to keep scripts in a browser from choosing the bytes on a wire, and we are no browser; so tensors leave without being
-// touched.
+// Makes the header of a final frame. A client's has a mask of zeros, which leaves the payload unchanged, so tensors are
+// sent without being touched. Masks exist to keep scripts in a browser from choosing the bytes on the wire, and this
+// client is not a browser.
 std::string make_header(Opcode opcode, std::uint64_t length, Role from);
 
-// A whole control frame. Requires: at most 125 bytes.
+// Makes a whole control frame. Requires: at most 125 bytes of content.
 std::string make_control(Opcode opcode, std::string_view content, Role from);
 
-// Takes the mask off (or puts it on). `bytes` begins `offset` bytes after the header.
+// Removes the mask (or applies it). `bytes` begins `offset` bytes after the header.
 void unmask(std::span<std::byte> bytes, const Mask& mask, std::uint64_t offset);
 
-// What a close frame says.
+// The content of a close frame.
 enum class CloseCode : std::uint16_t {
   normal = 1000,
   going_away = 1001,
   protocol_error = 1002,
   unsupported = 1003,
-  none = 1005,  // it said nothing
+  none = 1005,  // the frame has no code
   too_big = 1009,
 };
 

@@ -25,7 +25,7 @@ constexpr const char* kSharedMemory = "Burn-Shared-Memory";
 constexpr const char* kHello = "Burn-Hello";
 constexpr std::string_view kTaken = "taken";
 
-constexpr std::string_view kSpeaksTls = "This port speaks TLS";  // as net/tls/stream_failure.cc answers
+constexpr std::string_view kSpeaksTls = "This port speaks TLS";  // as in the answer of net/tls/stream_failure.cc
 
 std::string line(std::string_view name, std::string_view value) {
   return std::string{name} + ": " + std::string{value} + "\r\n";
@@ -39,22 +39,22 @@ std::string base64(const unsigned char* bytes, std::size_t size) {
   return text;
 }
 
-// Nothing for what is no base64 or too long.
+// Returns std::nullopt if `text` is not base64 or too long.
 std::optional<std::string> from_base64(std::string_view text) {
   if (text.empty() || text.size() % 4 != 0 || text.size() > 4 * (kMaxEarlyBytes / 3 + 1)) return std::nullopt;
   std::size_t padding = 0;
   while (padding < 2 && text[text.size() - 1 - padding] == '=') ++padding;
-  if (text.find('=') < text.size() - padding) return std::nullopt;  // which OpenSSL would read as a zero
+  if (text.find('=') < text.size() - padding) return std::nullopt;  // OpenSSL would decode it as a zero
   std::string bytes(3 * (text.size() / 4), '\0');
   const int size =
       ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
                         reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  if (size != static_cast<int>(bytes.size())) return std::nullopt;  // it has read other characters, or skipped some
+  if (size != static_cast<int>(bytes.size())) return std::nullopt;  // it has decoded other characters, or skipped some
   bytes.erase(bytes.size() - padding);
   return bytes;
 }
 
-// The proof that a server has read the key.
+// The value that proves that a server has read the key.
 std::string accept_of(std::string_view key) {
   const std::string salted = std::string{key} + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
   std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};

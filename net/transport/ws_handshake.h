@@ -1,11 +1,11 @@
-// How an HTTP connection becomes a WebSocket (RFC 6455, section 4). Text in, text out; no sockets.
+// The HTTP upgrade to WebSocket (RFC 6455, section 4). Pure functions on text; no sockets.
 //
-// On a unix socket either side may have shared memory in mind: the client asks for it with a header, and the server
-// grants it with the same one. What they do then is in ws_upgrade.h.
+// On a unix socket the client may request shared memory with a header, which the server grants with the same header.
+// What they do then is in ws_upgrade.h.
 //
-// A client that knows its first message beforehand puts it into the request (Burn-Hello, in base64), and a server that
-// understands this says so in its response and takes the message as the first of the WebSocket: a round trip less. To
-// any other the header means nothing, and the message follows as usual.
+// A client that knows its first message beforehand puts it into the request (Burn-Hello, in base64). A server that
+// supports this says so in its response and handles the message as the first of the WebSocket, which saves a round
+// trip. Other servers ignore the header, and the message follows as usual.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@
 
 namespace burn::net::ws {
 
-// Where the header of a request or response ends: the length of it, or 0 when its end has not come.
+// The length of the header of a request or response, or 0 when its end has not arrived.
 std::size_t http_header_size(std::string_view bytes);
 
-// What a message within a request may have: with it the header stays far below what servers take (8 KiB).
+// Largest message within a request; it keeps the header far below what servers accept (8 KiB).
 inline constexpr std::size_t kMaxEarlyBytes = 3072;
 
 struct Answer {
@@ -28,20 +28,21 @@ struct Answer {
   Status status;           // not ok: then close
   std::string hello = {};  // the client's first message, if it came with the request
 };
-// What a server says without reading the request: that it has no place now. `why`: one line of text.
+// The response of a server that has no place now, sent without reading the request. `why`: one line of text.
 std::string refuse_for_now(const std::string& why);
-// Whether these are the first bytes of TLS, which would otherwise be waited with for the end of a header; and what a
-// server says then that has none.
+// begins_tls(): whether these are the first bytes of TLS, for which a server without TLS would otherwise wait for the
+// end of a header. answer_tls(): the response of such a server.
 bool begins_tls(std::string_view bytes);
 std::string answer_tls();
-// The server's side. `request` is a whole header. `share_memory` is called if the client asks for shared memory:
-// whether it gets some. `origins`: of pages that may connect, beside those of ws_origin.h.
+// The server's response. `request`: a whole header. `share_memory`: called if the client requests shared memory;
+// returns whether it is granted. `origins`: pages that may connect, beside those that ws_origin.h allows.
 Answer answer_upgrade(std::string_view request, const std::function<bool()>& share_memory = {},
                       std::span<const std::string> origins = {});
 
-// The client's side: 16 random bytes in base64; the request; whether the response accepts it.
+// make_key(): 16 random bytes in base64. upgrade_request(): the client's request. check_upgrade(): checks the response
+// to it.
 std::string make_key();
-// `hello`: the first message, at most kMaxEarlyBytes; empty: it comes later.
+// `hello`: the first message, at most kMaxEarlyBytes; empty: it is sent later.
 std::string upgrade_request(const std::string& host, const std::string& key, bool asks_for_shared_memory = false,
                             std::string_view hello = {});
 struct Upgraded {

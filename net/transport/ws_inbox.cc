@@ -10,7 +10,7 @@ namespace burn::net::ws {
 std::array<std::span<std::byte>, 2> Inbox::space() {
   if (begin_ == end_) {
     begin_ = end_ = 0;
-  } else if (end_ == buffer_.size()) {  // the start of something; it has at most the buffer's length
+  } else if (end_ == buffer_.size()) {  // the start of a frame; it is no longer than the buffer
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= std::exchange(begin_, 0);
   }
@@ -56,7 +56,7 @@ Result<std::optional<Inbox::Event>> Inbox::next() {
   }
 }
 
-// Whole messages only: of one in pieces the first bytes may not even be there.
+// Only for messages of one frame: the first fragment of another may be shorter than the head.
 bool Inbox::is_worth_a_space(const Header& header) const {
   return find_space_ && header.final && !message_.open && header.length >= kMinInPlaceBytes &&
          header.length <= max_message_bytes_;
@@ -90,7 +90,7 @@ Result<Inbox::Frame> Inbox::begin_frame(const Header& header) {
   const std::size_t head = message_.space.begin;
   reserve(head > 0 ? head : message_.size + header.length, header.final && !message_.open);
   message_.open = true;
-  if (head > 0) {  // what comes before the space
+  if (head > 0) {  // bytes before the space
     std::memcpy(message_.bytes.get(), buffered().data(), head);
     if (header.mask) unmask({message_.bytes.get(), head}, *header.mask, 0);
     begin_ += head;
@@ -101,7 +101,7 @@ Result<Inbox::Frame> Inbox::begin_frame(const Header& header) {
 
 void Inbox::reserve(std::size_t size, bool exactly) {
   if (size <= message_.capacity) return;
-  // Doubled for messages in pieces, or a message of many would be copied as many times.
+  // Doubled for fragmented messages, as otherwise one of many fragments would be copied as many times.
   const std::size_t capacity = exactly ? size : std::max(size, 2 * message_.capacity);
   auto bytes = std::make_shared_for_overwrite<std::byte[]>(capacity);
   if (message_.size > 0) std::memcpy(bytes.get(), message_.bytes.get(), message_.size);

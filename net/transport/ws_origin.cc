@@ -22,7 +22,7 @@ bool is_number(const std::string& host) {
   return ::inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &bytes) == 1;
 }
 
-// "host:port", with the scheme's own port where none is said; empty when it is not of that form.
+// Returns "host:port", with the scheme's default port if there is none; empty if `text` is not of that form.
 std::string authority(std::string_view text, std::string_view scheme) {
   if (text.empty() || text.find_first_of("/@?# ") != std::string_view::npos) return {};
   const auto colon = text.rfind(':');
@@ -31,7 +31,7 @@ std::string authority(std::string_view text, std::string_view scheme) {
   return lower(text) + (scheme == "https" ? ":443" : ":80");
 }
 
-// "http://host:80" of "HTTP://Host"; anything else as it is, in small letters.
+// Normalizes an origin: "http://host:80" for "HTTP://Host"; other texts in lower case.
 std::string normal(std::string_view origin) {
   const auto at = origin.find("://");
   if (at == std::string_view::npos) return lower(origin);

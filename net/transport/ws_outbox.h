@@ -1,4 +1,4 @@
-// WebSocket frames on their way into a socket: several small ones leave in one system call, and none is copied.
+// WebSocket frames waiting to be written to a socket. Several small frames leave in one system call; none is copied.
 #pragma once
 
 #include <array>
@@ -25,14 +25,14 @@ class Outbox {
     bytes_ += bytes.size();
     pieces_.push_back({std::move(bytes), {}});
   }
-  // Whether what is in here is worth a system call; a frame that is added now cannot be overtaken any more.
+  // Whether the contents are enough for a system call. A frame that was added cannot be overtaken any more.
   bool is_enough() const { return bytes_ >= kEnoughBytes || pieces_.size() >= kEnoughPieces; }
   bool empty() const { return pieces_.empty(); }
 
-  // Fills `parts` with `most` bytes from the front, or what there is; returns how many.
+  // Fills `parts` with the first bytes, `most` at most; returns the number of parts.
   static constexpr std::size_t kMaxParts = 96;
   std::size_t parts(std::span<iovec, kMaxParts> parts, std::size_t most) const;
-  // The first `count` bytes are gone.
+  // Removes the first `count` bytes, which are written.
   void consume(std::size_t count) {
     bytes_ -= count;
     gone_ += count;
@@ -51,7 +51,7 @@ class Outbox {
   static constexpr std::size_t kEnoughPieces = kMaxParts / 3;
 
   struct Piece {
-    std::string prefix;  // WebSocket's header
+    std::string prefix;  // the WebSocket header
     proto::EncodedFrame frame;
     std::size_t size() const { return prefix.size() + frame.size(); }
   };
@@ -59,7 +59,7 @@ class Outbox {
   const Role from_;
   std::deque<Piece> pieces_;
   std::size_t bytes_ = 0;
-  std::size_t gone_ = 0;  // of the first piece
+  std::size_t gone_ = 0;  // bytes of the first piece that are written
 };
 
 }  // namespace burn::net::ws

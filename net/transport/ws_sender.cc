@@ -9,7 +9,7 @@ namespace burn::net::ws {
 namespace {
 
 constexpr std::size_t kBytesPerTurn = std::size_t{256} << 10;  // before the loop's other work gets its turn
-constexpr std::size_t kMaxUrgentBytes = 4096;                  // beyond it the peer pings, and does not read
+constexpr std::size_t kMaxUrgentBytes = 4096;                  // beyond this the peer sends pings and does not read
 
 }  // namespace
 
@@ -39,10 +39,10 @@ void Sender::break_off(CloseCode code, std::string_view why) {
   if (!queue_.discard() || sent_close_) return;
   std::string frame = make_control(Opcode::close, encode_close(code, why), role_);
   iovec part{frame.data(), frame.size()};
-  (void)socket_->write({&part, 1});  // an empty socket takes it; a full one is not being read
+  (void)socket_->write({&part, 1});  // an empty socket accepts it; a full one is not being read
 }
 
-// Writes what there is for one system call; the loop does the rest.
+// Writes what one system call can; the rest is written on the loop.
 void Sender::pump_here() {
   if (!fill_outbox()) return;
   const auto written = write_outbox();
@@ -67,11 +67,12 @@ void Sender::pump() {
     if (written.error == 0) continue;
     if (written.would_block()) return socket_->wait_writable(again);
     outbox_.clear();
-    return socket_->shutdown();  // why is for the reading half to find out: the peer's frame may be there
+    return socket_->shutdown();  // the reading half finds out why: the peer's close frame may have arrived
   }
 }
 
-// Requires: the outbox is empty. False: there is nothing to write, and the pump is idle.
+// Fills the outbox from the queue. Returns false if there is nothing to write and the pump is idle. Requires: the
+// outbox is empty.
 bool Sender::fill_outbox() {
   queue_.written();
   if (is_drain_awaited_.load(std::memory_order_relaxed)) look_if_drained();
@@ -96,7 +97,8 @@ bool Sender::fill_outbox() {
       }
     }
     if (!is_idle) return !outbox_.empty();
-    // The outbox may be another thread's by now. A ping may have come since we looked, and found the pump running.
+    // Another thread may own the outbox by now. A ping may have been added since the check, while the pump counted as
+    // running.
   } while (has_urgent() && queue_.wake());
   return false;
 }
@@ -108,7 +110,7 @@ void Sender::when_drained(std::size_t bytes, std::function<void()> drained) {
     drained_ = std::move(drained);
     is_drain_awaited_ = true;
   }
-  look_if_drained();  // the last may have been written before we asked
+  look_if_drained();  // the last frame may have been written before is_drain_awaited_ was set
 }
 
 void Sender::look_if_drained() {

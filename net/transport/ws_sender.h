@@ -1,8 +1,8 @@
-// The sending half of a WebSocket: frames of two lanes, and the small print of the protocol between them.
+// The sending half of a WebSocket: frames of two lanes, with pings, pongs and the close frame between them.
 //
-// The thread that starts the queue's pump owns the outbox until the queue is empty. A control frame that finds the pump
-// idle is written by the thread that sends it, which saves waking the loop; everything else is written on the loop's
-// thread, and so is a burst with bulk in it.
+// The thread that starts the queue's pump owns the outbox until the queue is empty. A control frame sent while the pump
+// is idle is written by the sending thread, which saves waking the loop. Everything else is written on the loop's
+// thread, including bursts with bulk frames.
 #pragma once
 
 #include <atomic>
@@ -32,23 +32,23 @@ class Sender : public std::enable_shared_from_this<Sender> {
   void flush() {
     if (queue_.flush()) pump_here();
   }
-  // Sends a close frame after what was sent before.
+  // Sends a close frame after the frames sent before.
   void close();
   bool sent_close() const { return sent_close_; }
-  // A ping or pong, between messages.
+  // Sends a ping or pong, between messages.
   void send_control(Opcode opcode, std::string_view content);
 
-  // Drops what waits. The peer learns why, if no message is half written; nothing is sent after that.
+  // Drops the waiting frames. Tells the peer why if no message is partly written; nothing is sent after that.
   void break_off(CloseCode code, std::string_view why);
   void discard() { queue_.discard(); }
 
   std::size_t queued_bytes() const { return queue_.bytes(); }
-  // close() was called, or what waited was dropped: there is nothing more to come than the end.
+  // Whether close() was called, or the waiting frames were dropped: only the end remains to be sent.
   bool is_closing() const { return queue_.is_closed(); }
-  // Bytes that the socket took so far.
+  // Bytes that the socket has accepted so far.
   std::uint64_t written_bytes() const { return written_bytes_.load(std::memory_order_relaxed); }
 
-  // Calls `drained` once, on the loop's thread, when no more than `bytes` wait.
+  // Calls `drained` once, on the loop's thread, when at most `bytes` wait.
   void when_drained(std::size_t bytes, std::function<void()> drained);
 
  private:
@@ -71,10 +71,10 @@ class Sender : public std::enable_shared_from_this<Sender> {
   std::size_t drain_bytes_ = 0;
   std::function<void()> drained_;
 
-  Outbox outbox_;  // of the thread that runs the pump
+  Outbox outbox_;  // owned by the thread that runs the pump
 
   std::mutex urgent_mutex_;
-  std::string urgent_;  // whole frames
+  std::string urgent_;  // whole control frames
 };
 
 }  // namespace burn::net::ws

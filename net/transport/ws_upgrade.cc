@@ -65,7 +65,7 @@ Result<bool> Upgrade::read_choice(Inbox& inbox, SharedMemory& offered) {
   const char choice = inbox.text().front();
   if (choice != kInMemory && choice != kOnSocket) return invalid_argument("shared memory was neither taken nor left");
   if (choice == kInMemory) {
-    inbox.skip(inbox.text().size());  // the choice, and wake-up bytes: frames are in the memory
+    inbox.skip(inbox.text().size());  // the choice and wake-up bytes; frames are in the memory
     share(std::move(offered));
   } else {
     inbox.skip(1);
@@ -90,8 +90,8 @@ void Upgrade::share(SharedMemory memory) {
   socket_.move_into(std::move(memory), role_ == Role::server);
 }
 
-// An empty socket takes it; a full one is not being read, so that what is lost would not have been seen. A descriptor
-// may not be let through, and is then lost on the way.
+// An empty socket accepts all of it; a full one is not being read, so the peer would not have seen the lost bytes. A
+// descriptor may be refused; it is then lost, and the bytes are sent without it.
 void Upgrade::write(std::string_view text, const UniqueFd& descriptor) {
   iovec part{const_cast<char*>(text.data()), text.size()};
   if (descriptor && socket_.write_with({&part, 1}, descriptor).error == 0) return;

@@ -1,5 +1,5 @@
-// Activation functions for tensors: burn::activation::softmax(x, -1). Templates check the rank, the functions of
-// client/ do the work; formulas stand there. All keep the shape, except glu, which halves a dim.
+// Activation functions for tensors: burn::activation::softmax(x, -1). The templates check the rank and call the
+// functions of client/, where the formulas are documented. All keep the shape, except glu, which halves a dim.
 #pragma once
 
 #include "client/ops/activation.h"

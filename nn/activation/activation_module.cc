@@ -50,7 +50,7 @@ struct Kind {
   Activation (*make)(const ActivationConfig&, const Device&);
 };
 
-// Of a kind without options.
+// Makes an activation without options.
 template <typename T>
 Activation plain(const ActivationConfig&, const Device&) {
   return T{};

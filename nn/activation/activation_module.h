@@ -1,5 +1,6 @@
 // Activations as modules, for fields of a network: nn::Relu, nn::Gelu ... Settings are plain fields:
-// nn::LeakyRelu{.negative_slope = 0.1}. Shapes: [...] -> the same, but for what halves or projects the last dim.
+// nn::LeakyRelu{.negative_slope = 0.1}. Shapes: [...] -> the same, except for GLU and SwiGlu, which halve a dim or
+// project the last one.
 #pragma once
 
 #include <optional>
@@ -110,8 +111,8 @@ struct GLU {
 };
 #undef BURN_ACTIVATION_MODULE
 
-// Randomized leaky ReLU (Xu et al., arXiv:1505.00853): below zero each element has a slope of its own, drawn from
-// [lower, upper) in training, and their middle otherwise.
+// Randomized leaky ReLU (Xu et al., arXiv:1505.00853): in training each negative element has its own slope, drawn from
+// [lower, upper); otherwise the slope is the middle of that range.
 struct RRelu {
   double lower = 0.125, upper = 1.0 / 3;
   Training training{};
@@ -120,7 +121,7 @@ struct RRelu {
   BURN_FORWARD_ANY_RANK(nullptr, 1)
 };
 
-// A learned slope below zero: one, or one for each channel (dim 1).
+// ReLU with a learned slope below zero: one slope for all elements, or one per channel (dim 1).
 struct PRelu {
   Param<1> alpha;  // [1] or [channel]
   BURN_MODULE(PRelu, alpha)
@@ -132,7 +133,7 @@ struct PRelu {
 
 struct PReluConfig {
   std::int64_t num_parameters = 1;
-  double alpha = 0.25;  // to start from
+  double alpha = 0.25;  // initial slope
   BURN_CONFIG(PReluConfig, num_parameters, alpha)
 
   PRelu init(const Device& device) const;  // Errors: fewer than one parameter.
@@ -157,9 +158,9 @@ struct SwiGluConfig {
   SwiGlu init(const Device& device) const;  // Errors: a size below 1.
 };
 
-// Any of them: a field of a layer whose activation is an option. nn::Activation a = nn::Gelu{};
+// Any activation of this header, for a layer whose activation is an option: nn::Activation a = nn::Gelu{};
 struct Activation {
-  // Those with parameters come first: a record names which of the alternatives it is by its place.
+  // Activations with parameters come first: a record identifies the alternative by its index in this list.
   using Any = std::variant<PRelu, SwiGlu, Relu, Relu6, Sigmoid, LogSigmoid, Tanh, SiLU, Mish, HardSwish, Softsign,
                            Tanhshrink, Selu, Gelu, LeakyRelu, Elu, Celu, Softplus, HardSigmoid, Hardtanh, HardShrink,
                            SoftShrink, Shrink, Threshold, ThresholdedRelu, GLU, RRelu>;
@@ -175,8 +176,8 @@ struct Activation {
   BURN_FORWARD_ANY_RANK(nullptr, 1)
 };
 
-// Which one, and the numbers that differ from its defaults: {"kind": "leaky_relu", "negative_slope": 0.1}. Of the
-// numbers, those count that the kind has.
+// The kind of activation, and the settings that differ from its defaults: {"kind": "leaky_relu", "negative_slope":
+// 0.1}. Settings that the kind does not have are ignored.
 struct ActivationConfig {
   std::string kind = "relu";
   std::optional<double> negative_slope{}, alpha{}, beta{}, lambda{}, bias{}, low{}, high{}, threshold{}, value{},
@@ -185,11 +186,11 @@ struct ActivationConfig {
   BURN_CONFIG(ActivationConfig, kind, negative_slope, alpha, beta, lambda, bias, low, high, threshold, value, lower,
               upper, num_parameters, d_input, d_output, dim)
 
-  // Errors: a kind that there is not, listing those that there are.
+  // Errors: an unknown kind; the message lists the known ones.
   Activation init(const Device& device) const;
 };
 
-// The same as a field of a configuration, of which the kind alone may be said: .activation = "relu", and in JSON
+// An ActivationConfig as a field of another configuration. The kind alone is enough: .activation = "relu", and in JSON
 // "activation": "relu".
 struct AnyActivationConfig : ActivationConfig {
   AnyActivationConfig(const char* kind) { this->kind = kind; }                           // NOLINT: implicit on purpose

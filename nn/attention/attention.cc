@@ -85,7 +85,7 @@ MhaValuesOutput MultiHeadAttention::attend(const Value& queries, const Value& ke
     mask = mask ? client::pointwise(Fn::bool_or, *mask, attn, site) : attn;
   }
 
-  // The weights as a formula, which is computed only where its result is read.
+  // Records the weights; they are computed only if the result is read.
   const auto d_head = d_model / n_heads;
   const double scale = 1 / std::sqrt(static_cast<double>(d_head));
   Value scores =  // [batch, heads, n, m]
@@ -93,7 +93,7 @@ MhaValuesOutput MultiHeadAttention::attend(const Value& queries, const Value& ke
   std::optional<Value> hidden = mask;
   if (input.is_causal) {
     const Value none = client::filled(client::place_of(q), {1, 1, n, m}, 0, scores.dtype(), site);
-    const Value later = client::pointwise(Fn::lower, client::hide(none, nullptr, true, site), 0.0, site);
+    const Value later = client::pointwise(Fn::lower, client::mask_scores(none, nullptr, true, site), 0.0, site);
     hidden = mask ? client::pointwise(Fn::bool_or, *mask, later, site) : later;
   }
   if (hidden) {

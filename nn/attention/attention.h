@@ -12,19 +12,19 @@
 
 namespace burn::nn {
 
-// What attends to what, without ranks; MhaInput has the shapes.
+// The input of attention as values without ranks; MhaInput documents the shapes.
 struct MhaValues {
   client::Value query, key, value;
   std::optional<client::Value> mask_pad{}, mask_attn{};
   bool is_causal = false;
 };
 
-// What attends to what. Masks are true where a key is hidden.
+// The input of attention. Masks are true where a key is hidden.
 struct MhaInput {
   Tensor<3> query, key, value;                 // [batch, n, d_model], [batch, m, d_model], [batch, m, d_model]
   std::optional<Tensor<2, Bool>> mask_pad{};   // [batch, m]
   std::optional<Tensor<3, Bool>> mask_attn{};  // [batch, n, m]
-  bool is_causal = false;                      // as generate_autoregressive_mask, without a mask in memory
+  bool is_causal = false;                      // same as generate_autoregressive_mask(), but stores no mask
 
   static MhaInput self_attn(const Tensor<3>& x) { return {.query = x, .key = x, .value = x}; }
   MhaValues values() const {
@@ -41,17 +41,18 @@ struct MhaOutput {
   Tensor<4> weights;  // [batch, n_heads, n, m]; computed only if it is read
   Tensor<3> context;  // [batch, n, d_model]
 };
-// The same without ranks.
+// MhaOutput without ranks.
 struct MhaValuesOutput {
   client::Value weights, context;
   explicit operator MhaOutput() const { return {.weights = Tensor<4>{weights}, .context = Tensor<3>{context}}; }
 };
 
-// Heads attend side by side, each in its part of d_model; `output` mixes what they found. Dropout falls on the weights,
-// in training. With quiet_softmax the weights of a query may add up to less than 1 (e^x / (1 + sum e^x)).
+// Each head attends within its own part of d_model; `output` projects the concatenated heads. In training, dropout
+// applies to the weights. With quiet_softmax the weights of a query may add up to less than 1 (e^x / (1 + sum e^x)).
 //
-// Hidden scores become min_float. At its default and below, where nothing is left of them, the weights are never formed
-// for the context, and a query from which every key is hidden gives 0 instead of the mean of all values.
+// Hidden scores become min_float. At its default and below, hidden keys get a weight of 0. Without quiet_softmax and
+// dropout the context is then computed without storing the weights, and a query from which every key is hidden yields 0
+// instead of the mean of all values.
 struct MultiHeadAttention {
   Linear query, key, value, output;
   Dropout dropout;
@@ -64,20 +65,21 @@ struct MultiHeadAttention {
   BURN_FORWARD(nullptr, (), MhaOutput, (const MhaInput& input), (input.values()))
   MhaValuesOutput apply(const MhaValues& input, const client::Site& site) const;
 
-  // One step of a generation. `input` is of the whole sequence so far (and of the memory, for a cache of cross
-  // attention); only queries that are new are computed, and the context of all of them is returned, their weights
-  // [batch, n_heads, new, m] alone. A position must not see later ones: is_causal, or a mask that says so. Errors: as
+  // One step of a generation. `input` has the whole sequence so far (and the memory, for a cache of cross attention).
+  // Only the new queries are computed; the result has the context of all positions, but the weights [batch, n_heads,
+  // new, m] of the new ones only. No position may see later ones: set is_causal, or pass such a mask. Errors: as
   // forward(); fewer positions than the cache has.
   MhaOutput forward_cache(const MhaInput& input, MhaCache& cache, Loc where = Loc::current()) const;
-  // The same of the new positions alone, in and out: query, key, value [batch, new, d_model], mask_pad [batch, m] of
-  // all keys, mask_attn [batch, new, m]. The cache's `output` stays as it is.
+  // As forward_cache(), but takes and returns the new positions only: query, key, value [batch, new, d_model], mask_pad
+  // [batch, m] of all keys, mask_attn [batch, new, m]. Does not change the cache's `output`.
   MhaOutput forward_next(const MhaInput& fresh, MhaCache& cache, Loc where = Loc::current()) const {
     return MhaOutput(apply_next(fresh.values(), cache, at(where)));
   }
   MhaValuesOutput apply_next(const MhaValues& fresh, MhaCache& cache, const client::Site& site) const;
 
  private:
-  // Queries [batch, n, d_model], keys and values [batch, m, d_model], projected; with the masks of `input`.
+  // Attention of projected queries [batch, n, d_model] to projected keys and values [batch, m, d_model], with the masks
+  // of `input`.
   MhaValuesOutput attend(const client::Value& q, const client::Value& k, const client::Value& v, const MhaValues& input,
                          const client::Site& site) const;
 };
@@ -95,12 +97,12 @@ struct MultiHeadAttentionConfig {
   MultiHeadAttention init(const Device& device) const;  // Errors: sizes below 1, heads that do not divide d_model.
 };
 
-// [batch, length, length]: every position sees itself and what came before.
+// [batch, length, length]: true (hidden) where a key is later than the query.
 Tensor<3, Bool> generate_autoregressive_mask(std::int64_t batch, std::int64_t length, const Device& device);
 
-// How long sequences of different lengths are made.
+// The common length that sequences are padded or cut to.
 struct SeqLengthOption {
-  std::optional<std::int64_t> max{}, fixed{};  // at most so long; exactly so long. Neither: as the longest
+  std::optional<std::int64_t> max{}, fixed{};  // at most this; exactly this. Neither: the longest sequence
   static SeqLengthOption no_max() { return {}; }
   static SeqLengthOption at_most(std::int64_t length) { return {.max = length}; }
   static SeqLengthOption exactly(std::int64_t length) { return {.fixed = length}; }
@@ -109,8 +111,8 @@ struct GeneratePaddingMask {
   Tensor<2, Int> tensor;  // [batch, length]: the tokens, then the padding
   Tensor<2, Bool> mask;   // [batch, length]: true where there is padding
 };
-// Sequences of tokens side by side, filled up with `pad_token`; what does not fit is cut off. Errors: no sequence; a
-// negative length.
+// Stacks sequences of tokens, padded with `pad_token` or cut off to the common length. Errors: no sequence; a negative
+// length.
 GeneratePaddingMask generate_padding_mask(std::int64_t pad_token, const std::vector<std::vector<std::int64_t>>& tokens,
                                           const SeqLengthOption& length, const Device& device,
                                           Loc where = Loc::current());

@@ -1,5 +1,5 @@
-// What layers keep between the steps of a generation, so that a step computes only what is new: a value, empty at
-// first, for each sequence that is generated. One thread at a time.
+// Caches that layers keep between the steps of a generation, so that a step computes the new positions only. Each
+// generated sequence has its own cache, empty at first. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace burn::nn {
 // Results for the positions of a sequence so far, along dim 1: [batch, length, ...].
 template <int D>
 struct TensorCache {
-  std::optional<Tensor<D>> value{};  // none: nothing yet
+  std::optional<Tensor<D>> value{};  // empty before the first step
 
   std::int64_t length(Loc where = Loc::current()) const { return value ? value->dim(1, where) : 0; }
 
-  // The results so far and then these.
+  // Appends `fresh` to the results so far, and returns all of them.
   const Tensor<D>& append(const Tensor<D>& fresh, Loc where = Loc::current()) {
     value = value ? Tensor<D>::cat({*value, fresh}, 1, where) : fresh;
     return *value;
@@ -35,19 +35,19 @@ struct TensorCache {
   }
 };
 
-// Of attention: keys and values, projected, and what was found for the queries so far.
+// The cache of attention: projected keys and values, and the outputs of the queries so far.
 struct MhaCache {
   TensorCache<3> key{}, value{}, output{};  // [batch, m, d_model], [batch, m, d_model], [batch, n, d_model]
-  bool is_cross = false;                    // keys and values come from a memory that stays as it is
+  bool is_cross = false;                    // keys and values come from a memory that does not change
 
-  // Of a sequence that attends to itself, position by position.
+  // For self-attention: the sequence grows with each step.
   static MhaCache autoregressive() { return {}; }
-  // Of a sequence that attends to a memory.
+  // For cross attention to a memory.
   static MhaCache autoregressive_cross_attention() { return {.is_cross = true}; }
 };
 
 namespace detail {
-// Throws unless a cache is of as many layers as there are.
+// Throws unless the cache was made for this number of layers.
 inline void check_layers(const char* op, std::size_t cached, std::size_t layers, Loc where) {
   if (cached == layers) return;
   client::fail(std::string{op} + ": a cache of " + std::to_string(cached) + " layers for " + std::to_string(layers),

@@ -53,10 +53,10 @@ Value CrossAttention::apply_cache(const Value& x, const Value& context, const Va
   const Value& keys = projected(cache.key, key);
   const Value& values = projected(cache.value, value);
   const auto batch = x.dim(0), n = x.dim(1), m = keys.dim(1), shared = n_heads / n_heads_kv;
-  // The queries that share a head of keys, side by side: [batch, n_heads_kv, shared n, d_head].
-  const Value apart = client::reshape(query.apply(x, site), {batch, n, n_heads_kv, shared, d_head}, site);
+  // Groups the queries that share a head of keys: [batch, n_heads_kv, shared n, d_head].
+  const Value split = client::reshape(query.apply(x, site), {batch, n, n_heads_kv, shared, d_head}, site);
   const Value q =
-      client::reshape(client::permute(apart, {0, 2, 3, 1, 4}, site), {batch, n_heads_kv, shared * n, d_head}, site);
+      client::reshape(client::permute(split, {0, 2, 3, 1, 4}, site), {batch, n_heads_kv, shared * n, d_head}, site);
   const auto heads = [&](const Value& t) {
     return client::swap_dims(client::reshape(t, {batch, m, n_heads_kv, d_head}, site), 1, 2, site);
   };

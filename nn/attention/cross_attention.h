@@ -1,5 +1,5 @@
-// Attention of one sequence to another, of other features, with fewer heads of keys than of queries where that is asked
-// for (Ainslie et al., arXiv:2305.13245).
+// Attention of one sequence to another, which may have a different number of features; optionally with fewer heads of
+// keys than of queries (Ainslie et al., arXiv:2305.13245).
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace burn::nn {
 
-// The context's keys and values, projected: computed by the first step of a generation.
+// The context's projected keys and values, computed by the first step of a generation.
 struct CrossAttentionCache {
   TensorCache<3> key{}, value{};  // [batch, m, n_heads_kv d_head]
 };
 
 // n_heads heads of queries share n_heads_kv heads of keys and values: each of these serves n_heads / n_heads_kv
-// neighbours. Dropout falls on the weights, in training. Hidden scores become min_float.
+// adjacent heads of queries. In training, dropout applies to the weights. Hidden scores become min_float.
 struct CrossAttention {
   Linear query, key, value, output;
   Dropout dropout;
@@ -32,7 +32,7 @@ struct CrossAttention {
                (const Tensor<3>& x, const Tensor<3>& context,
                 const std::optional<Tensor<2, Bool>>& mask = std::nullopt),
                (x.value(), context.value(), mask ? &mask->value() : nullptr))
-  // The same in the steps of a generation: `context` is looked at in the first one only.
+  // One step of a generation; `context` is read in the first step only.
   Tensor<3> forward_cache(const Tensor<3>& x, const Tensor<3>& context, const std::optional<Tensor<2, Bool>>& mask,
                           CrossAttentionCache& cache, Loc where = Loc::current()) const {
     return Tensor<3>{apply_cache(x.value(), context.value(), mask ? &mask->value() : nullptr, cache, at(where))};
@@ -45,7 +45,7 @@ struct CrossAttention {
 };
 
 struct CrossAttentionConfig {
-  std::int64_t d_model = 0, d_context = 0;  // features of what asks, and of what is asked
+  std::int64_t d_model = 0, d_context = 0;  // features of the queries' sequence and of the context
   std::int64_t n_heads = 0, n_heads_kv = 0, d_head = 0;
   double dropout = 0.1;
   double min_float = -1e4;

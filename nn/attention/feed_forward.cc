@@ -11,7 +11,7 @@ PositionWiseFeedForward PositionWiseFeedForwardConfig::init(const Device& device
   detail::check_at_least(kName, "d_model", d_model, 1);
   detail::check_at_least(kName, "d_ff", d_ff, 1);
   auto chosen = activation;
-  std::int64_t width = d_ff;  // of what the activation gives
+  std::int64_t width = d_ff;  // of the activation's result
   if (chosen.kind == "glu") {
     if (d_ff % 2 != 0) detail::reject(kName, "d_ff is " + std::to_string(d_ff) + ", must be even for glu");
     width = d_ff / 2;

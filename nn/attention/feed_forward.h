@@ -1,4 +1,4 @@
-// The part of a transformer's layer that sees one position at a time.
+// The feed-forward part of a transformer's layer, applied to each position separately.
 #pragma once
 
 #include "nn/activation/activation_module.h"
@@ -8,7 +8,7 @@
 
 namespace burn::nn {
 
-// outer(dropout(activation(inner(x)))), the same for every position.
+// outer(dropout(activation(inner(x)))) at every position.
 struct PositionWiseFeedForward {
   Linear linear_inner, linear_outer;
   Dropout dropout;
@@ -24,7 +24,7 @@ struct PositionWiseFeedForwardConfig {
   std::int64_t d_model = 0, d_ff = 0;
   double dropout = 0.1;
   Initializer initializer = default_initializer();
-  AnyActivationConfig activation = "gelu";  // any, also those that change the width (glu, swi_glu)
+  AnyActivationConfig activation = "gelu";  // any, including those that change the width (glu, swi_glu)
   BURN_CONFIG(PositionWiseFeedForwardConfig, d_model, d_ff, dropout, initializer, activation)
 
   PositionWiseFeedForward init(

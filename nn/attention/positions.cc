@@ -27,7 +27,8 @@ std::vector<double> rates_of(double base, std::int64_t d_model) {
   return rates;
 }
 
-// Two numbers for each position and rate, made on the host in f64: angles of thousands of radians need its digits.
+// Two numbers for each position and rate, computed on the host in f64: angles of thousands of radians need its
+// precision.
 template <typename Pair>
 Tensor<3> table(std::int64_t first, std::int64_t count, const std::vector<double>& rates, const ir::Shape& shape,
                 const Device& device, Pair&& pair) {
@@ -116,12 +117,12 @@ Value RotaryEncoding::apply(const Value& x, std::int64_t start, const Site& site
                  site);
   }
   return client::in_compute_dtype(x, site, [&](const Value& wide) {
-    ir::Shape shape = x.shape();  // [..., time, pair, 2]; where the rank has no room for it, leading dims as one
+    ir::Shape shape = x.shape();  // [..., time, pair, 2]; leading dims are merged if the rank would become too large
     if (shape.rank() == ir::kMaxRank)
       shape = {ir::num_elements(x.shape()) / std::max<std::int64_t>(time * pairs * 2, 1), time, 0};
     shape[shape.rank() - 1] = pairs;
     shape.push_back(2);
-    const Value apart = client::reshape(wide, shape, site);
+    const Value split = client::reshape(wide, shape, site);
     const auto table = [&](const Tensor<3>& all) {
       ir::Shape line = ir::Shape::filled(shape.rank(), 1);
       for (int i = 1; i <= 3; ++i) line[shape.rank() - i] = shape[shape.rank() - i];
@@ -129,7 +130,7 @@ Value RotaryEncoding::apply(const Value& x, std::int64_t start, const Site& site
       return client::reshape(client::cast(part, wide.dtype(), site), line, site);
     };
     const std::int64_t last[] = {-1};
-    const Value turned = apart * table(cosines) + client::flip(apart, last, site) * table(sines);
+    const Value turned = split * table(cosines) + client::flip(split, last, site) * table(sines);
     return client::reshape(turned, x.shape(), site);
   });
 }

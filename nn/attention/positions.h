@@ -1,4 +1,4 @@
-// Where in a sequence an element stands, told to layers that would not know.
+// Position encodings: they make the position in a sequence known to layers that treat all positions alike.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,11 @@ struct PositionalEncodingConfig {
   PositionalEncoding init(const Device& device) const;  // Errors: a size below 1; an odd d_model.
 };
 
-// Turns each pair of columns (2k, 2k + 1) by the angle position / theta^(2k / d_model) (Su et al., arXiv:2104.09864):
-// (a, b) -> (a cos - b sin, b cos + a sin). Products of two such rows depend on how far they are apart.
+// Rotates each pair of columns (2k, 2k + 1) by the angle position / theta^(2k / d_model) (Su et al., arXiv:2104.09864):
+// (a, b) -> (a cos - b sin, b cos + a sin). Dot products of two such rows depend on the positions only through their
+// distance.
 struct RotaryEncoding {
-  Tensor<3> cosines, sines;     // [max_sequence_length, d_model / 2, 2]; sines with the sign that each column takes
+  Tensor<3> cosines, sines;     // [max_sequence_length, d_model / 2, 2]; sines include the sign of the column
   std::vector<double> rates{};  // of each pair, radians per position
   std::int64_t first = 0;       // the position of the tables' first row
   BURN_MODULE(RotaryEncoding, cosines, sines)
@@ -50,7 +51,7 @@ struct RotaryEncoding {
     return Tensor<D>{apply(x.value(), start, at(where))};
   }
   client::Value apply(const client::Value& x, std::int64_t start, const client::Site& site) const;
-  // The tables from position `start` on, for sequences beyond their end. Errors: a negative one.
+  // Recomputes the tables for positions from `start` on, for sequences beyond their end. Errors: a negative start.
   void shift(std::int64_t start, Loc where = Loc::current());
   void reset(Loc where = Loc::current()) { shift(0, where); }
 };
@@ -62,7 +63,7 @@ struct RotaryEncodingConfig {
   BURN_CONFIG(RotaryEncodingConfig, max_sequence_length, d_model, theta)
 
   RotaryEncoding init(const Device& device) const;  // Errors: a size below 1; an odd d_model; a theta not positive.
-  // With the rate of each pair (radians per position) passed through `scaling`, as models with long contexts do.
+  // Passes the rate of each pair (radians per position) through `scaling`, as models with long contexts do.
   RotaryEncoding init_with_frequency_scaling(const std::function<double(double)>& scaling, const Device& device) const;
 };
 

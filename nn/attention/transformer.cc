@@ -24,7 +24,7 @@ TransformerEncoder TransformerEncoderConfig::init(const Device& device) const {
 
 namespace {
 
-// What is new of a whole sequence, with its rows of the mask. mask_pad is of all keys.
+// The new positions of a whole sequence, with their rows of mask_attn. mask_pad still has all keys.
 TransformerEncoderInput fresh_part(const TransformerEncoderInput& input, std::int64_t seen, Loc where) {
   if (seen == 0) return input;
   TransformerEncoderInput fresh = input;

@@ -11,7 +11,7 @@
 
 namespace burn::nn {
 
-// What an encoder is given, without ranks; TransformerEncoderInput has the shapes.
+// The input of an encoder as values without ranks; TransformerEncoderInput documents the shapes.
 struct TransformerEncoderValues {
   client::Value tensor;
   std::optional<client::Value> mask_pad{}, mask_attn{};
@@ -22,7 +22,7 @@ struct TransformerEncoderInput {
   Tensor<3> tensor;                            // [batch, length, d_model]
   std::optional<Tensor<2, Bool>> mask_pad{};   // [batch, length], true: hidden
   std::optional<Tensor<3, Bool>> mask_attn{};  // [batch, length, length], true: hidden
-  bool is_causal = false;                      // every position sees itself and what came before
+  bool is_causal = false;                      // no position sees later ones
 
   TransformerEncoderValues values() const {
     return {.tensor = tensor.value(),
@@ -32,7 +32,7 @@ struct TransformerEncoderInput {
   }
 };
 
-// What a layer, and a whole encoder, keep between the steps of a generation: one for each sequence.
+// The caches of a layer and of a whole encoder between the steps of a generation; one for each sequence.
 struct TransformerEncoderLayerAutoregressiveCache {
   MhaCache mha{};
   TensorCache<3> output{};  // of the positions so far
@@ -43,7 +43,7 @@ struct TransformerEncoderAutoregressiveCache {
 };
 
 // norm_first: x + attention(norm_2(x)), then x + feed_forward(norm_1(x)). Otherwise norm_1(x + attention(x)), then
-// norm_2(x + feed_forward(x)). The numbering is Burn's, and that of its records.
+// norm_2(x + feed_forward(x)). The numbering is that of Burn and its records.
 struct TransformerEncoderLayer {
   MultiHeadAttention mha;
   PositionWiseFeedForward pwff;
@@ -55,13 +55,12 @@ struct TransformerEncoderLayer {
   // Shapes: [batch, length, d_model] -> the same. Errors: another last dim, masks of another shape.
   BURN_FORWARD(nullptr, (), Tensor<3>, (const TransformerEncoderInput& input), (input.values()))
   client::Value apply(const TransformerEncoderValues& input, const client::Site& site) const;
-  // One step of a generation: of the whole sequence so far only what is new is computed, and all of it is returned. A
-  // position must not see later ones: is_causal, or a mask_attn that says so. Errors: fewer positions than the cache
-  // has.
+  // One step of a generation: takes and returns the whole sequence so far, but computes the new positions only. No
+  // position may see later ones: set is_causal, or pass such a mask_attn. Errors: fewer positions than the cache has.
   Tensor<3> forward_autoregressive_inference(const TransformerEncoderInput& input,
                                              TransformerEncoderLayerAutoregressiveCache& cache,
                                              Loc where = Loc::current()) const;
-  // The same of the new positions alone, in and out: mask_pad [batch, m] of all, mask_attn [batch, new, m].
+  // As above, but takes and returns the new positions only: mask_pad [batch, m] of all, mask_attn [batch, new, m].
   Tensor<3> forward_next(const TransformerEncoderInput& fresh, MhaCache& cache, Loc where = Loc::current()) const {
     return Tensor<3>{apply_next(fresh.values(), &cache, at(where))};
   }
@@ -73,7 +72,7 @@ struct TransformerEncoder {
   std::vector<TransformerEncoderLayer> layers;
   BURN_MODULE(TransformerEncoder, layers)
 
-  // As a layer.
+  // As TransformerEncoderLayer.
   BURN_FORWARD(nullptr, (), Tensor<3>, (const TransformerEncoderInput& input), (input.values()))
   client::Value apply(const TransformerEncoderValues& input, const client::Site& site) const;
 
@@ -82,7 +81,7 @@ struct TransformerEncoder {
     cache.layers.resize(layers.size());
     return cache;
   }
-  // As a layer. Errors: a cache of another encoder.
+  // As TransformerEncoderLayer. Errors: a cache for another number of layers.
   Tensor<3> forward_autoregressive_inference(const TransformerEncoderInput& input,
                                              TransformerEncoderAutoregressiveCache& cache,
                                              Loc where = Loc::current()) const;

@@ -1,5 +1,4 @@
-// What the encoder and the decoder of a transformer have in common: how they are configured, and how layers follow one
-// another.
+// Code shared by the encoder and the decoder of a transformer: their configuration, and running their layers in order.
 #pragma once
 
 #include "nn/activation/activation_module.h"
@@ -10,7 +9,7 @@
 
 namespace burn::nn {
 
-// Of a Network whose `layers` are alike.
+// The configuration of a Network whose `layers` all have the same options.
 template <typename Network>
 struct TransformerConfig {
   using Layer = typename decltype(Network::layers)::value_type;

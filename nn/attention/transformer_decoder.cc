@@ -9,7 +9,7 @@ using client::Value;
 
 namespace {
 
-// What is new of a whole target, with its rows of the masks. The pads are of all keys.
+// The new positions of a whole target, with their rows of the attention masks. The padding masks still have all keys.
 TransformerDecoderInput fresh_part(const TransformerDecoderInput& input, std::int64_t seen, Loc where) {
   if (seen == 0) return input;
   TransformerDecoderInput fresh = input;

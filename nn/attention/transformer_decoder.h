@@ -1,5 +1,6 @@
-// The decoder of a transformer (Vaswani et al., arXiv:1706.03762): attends to what it has said so far and to a memory,
-// an encoder's result. A network without a memory is an encoder with a causal mask: nn/attention/transformer.h.
+// The decoder of a transformer (Vaswani et al., arXiv:1706.03762): attends to its own output so far and to a memory,
+// the result of an encoder. For a network without a memory use an encoder with a causal mask:
+// nn/attention/transformer.h.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,7 @@
 
 namespace burn::nn {
 
-// What a decoder is given, without ranks; TransformerDecoderInput has the shapes.
+// The input of a decoder as values without ranks; TransformerDecoderInput documents the shapes.
 struct TransformerDecoderValues {
   client::Value target, memory;
   std::optional<client::Value> target_mask_pad{}, target_mask_attn{}, memory_mask_pad{}, memory_mask_attn{};
@@ -21,7 +22,7 @@ struct TransformerDecoderInput {
   std::optional<Tensor<3, Bool>> target_mask_attn{};  // [batch, n, n], true: hidden
   std::optional<Tensor<2, Bool>> memory_mask_pad{};   // [batch, m]
   std::optional<Tensor<3, Bool>> memory_mask_attn{};  // [batch, n, m]
-  bool is_causal = false;                             // every target position sees itself and what came before
+  bool is_causal = false;                             // no target position sees later ones
 
   TransformerDecoderValues values() const {
     return {.target = target.value(),
@@ -34,7 +35,7 @@ struct TransformerDecoderInput {
   }
 };
 
-// What a layer, and a whole decoder, keep between the steps of a generation: one for each sequence.
+// The caches of a layer and of a whole decoder between the steps of a generation; one for each sequence.
 struct TransformerDecoderLayerAutoregressiveCache {
   MhaCache self_attn = MhaCache::autoregressive();
   MhaCache cross_attn = MhaCache::autoregressive_cross_attention();
@@ -46,8 +47,8 @@ struct TransformerDecoderAutoregressiveCache {
 };
 
 // norm_first: x + self_attn(norm_3(x)), then x + cross_attn(norm_1(x), memory), then x + pwff(norm_2(x)). Otherwise
-// norm_1(x + self_attn(x)), norm_2(x + cross_attn(x, memory)), norm_3(x + pwff(x)). The numbering is Burn's, and that
-// of its records.
+// norm_1(x + self_attn(x)), norm_2(x + cross_attn(x, memory)), norm_3(x + pwff(x)). The numbering is that of Burn and
+// its records.
 struct TransformerDecoderLayer {
   MultiHeadAttention cross_attn, self_attn;
   PositionWiseFeedForward pwff;
@@ -59,13 +60,14 @@ struct TransformerDecoderLayer {
   // Shapes: target [batch, n, d_model] -> the same. Errors: another last dim, masks of another shape.
   BURN_FORWARD(nullptr, (), Tensor<3>, (const TransformerDecoderInput& input), (input.values()))
   client::Value apply(const TransformerDecoderValues& input, const client::Site& site) const;
-  // One step of a generation: of the whole target so far only what is new is computed, and all of it is returned. A
-  // position must not see later ones: is_causal, or a target_mask_attn that says so. The memory is that of the first
-  // step. Errors: fewer positions than the cache has.
+  // One step of a generation: takes and returns the whole target so far, but computes the new positions only. No
+  // position may see later ones: set is_causal, or pass such a target_mask_attn. The memory is that of the first step.
+  // Errors: fewer positions than the cache has.
   Tensor<3> forward_autoregressive_inference(const TransformerDecoderInput& input,
                                              TransformerDecoderLayerAutoregressiveCache& cache,
                                              Loc where = Loc::current()) const;
-  // The same of the new positions alone, in and out; masks [batch, new, ...] of them, target_mask_pad of all.
+  // As above, but takes and returns the new positions only; attention masks [batch, new, ...] of them, padding masks of
+  // all.
   Tensor<3> forward_next(const TransformerDecoderInput& fresh, TransformerDecoderLayerAutoregressiveCache& cache,
                          Loc where = Loc::current()) const {
     return Tensor<3>{apply_next(fresh.values(), &cache, at(where))};
@@ -79,7 +81,7 @@ struct TransformerDecoder {
   std::vector<TransformerDecoderLayer> layers;
   BURN_MODULE(TransformerDecoder, layers)
 
-  // As a layer.
+  // As TransformerDecoderLayer.
   BURN_FORWARD(nullptr, (), Tensor<3>, (const TransformerDecoderInput& input), (input.values()))
   client::Value apply(const TransformerDecoderValues& input, const client::Site& site) const;
 
@@ -88,7 +90,7 @@ struct TransformerDecoder {
     cache.layers.resize(layers.size());
     return cache;
   }
-  // As a layer. Errors: a cache of another decoder.
+  // As TransformerDecoderLayer. Errors: a cache for another number of layers.
   Tensor<3> forward_autoregressive_inference(const TransformerDecoderInput& input,
                                              TransformerDecoderAutoregressiveCache& cache,
                                              Loc where = Loc::current()) const;

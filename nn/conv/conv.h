@@ -34,7 +34,7 @@ struct Conv1dConfig {
   BURN_CONFIG(Conv1dConfig, channels_in, channels_out, kernel_size, stride, dilation, groups, padding, bias,
               initializer)
 
-  // Errors: a size below 1; channels that the groups do not divide; a padding that is none.
+  // Errors: a size below 1; channels that the groups do not divide; an invalid padding.
   Conv1d init(const Device& device) const;
 };
 

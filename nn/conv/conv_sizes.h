@@ -1,4 +1,4 @@
-// What the configurations of convolutions have in common, transposed ones and others, of any rank.
+// Code shared by the configurations of convolutions, transposed or not, of any rank.
 #pragma once
 
 #include <algorithm>

@@ -27,7 +27,7 @@ struct ConvTranspose1dConfig {
   std::array<std::int64_t, 2> channels{};  // in, out
   std::int64_t kernel_size = 0;
   std::int64_t stride = 1, dilation = 1, groups = 1;
-  std::int64_t padding = 0;      // taken away from both ends of the result
+  std::int64_t padding = 0;      // removed from both ends of the result
   std::int64_t padding_out = 0;  // added to the end of the result; less than stride or dilation
   bool bias = true;
   Initializer initializer = default_initializer();

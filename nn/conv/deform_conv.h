@@ -11,7 +11,7 @@
 
 namespace burn::nn {
 
-// A convolution whose taps read the image where `offset` moves them, between its pixels.
+// A convolution whose taps read the image at positions shifted by `offset`, interpolating between pixels.
 struct DeformConv2d {
   Param<4> weight;                 // [channel_out, channel_in / weight_groups, kernel...]
   std::optional<Param<1>> bias{};  // [channel_out]
@@ -42,7 +42,7 @@ struct DeformConv2dConfig {
   BURN_CONFIG(DeformConv2dConfig, channels, kernel_size, stride, dilation, weight_groups, offset_groups, padding, bias,
               initializer)
 
-  // Errors: a size below 1; channels that the groups do not divide; a padding that is none.
+  // Errors: a size below 1; channels that the groups do not divide; an invalid padding.
   DeformConv2d init(const Device& device) const;
 };
 

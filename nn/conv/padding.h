@@ -1,4 +1,4 @@
-// What stands around the input of a convolution or a pooling: nothing, as much as keeps the size, or given numbers.
+// The padding of a convolution's or pooling's input: none, as much as keeps the size, or explicit numbers.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct PaddingConfig {
   BURN_CONFIG(PaddingConfig, kind, begin, end)
 
   static PaddingConfig valid() { return {}; }  // none
-  // As much as makes the output ceil(input / stride) long; an odd total has the larger half at the end.
+  // Pads so that the output has size ceil(input / stride); an odd total has the larger half at the end.
   static PaddingConfig same() { return {.kind = "same"}; }
   static PaddingConfig explicit_(const std::array<std::int64_t, N>& both) { return explicit_(both, both); }
   static PaddingConfig explicit_(const std::array<std::int64_t, N>& begin, const std::array<std::int64_t, N>& end) {
@@ -34,7 +34,7 @@ using PaddingConfig3d = PaddingConfig<3>;
 
 namespace detail {
 
-// The windows that slide over a layer's input, one entry per spatial dim.
+// The sliding windows of a layer, one entry per spatial dim.
 struct Windows {
   std::span<const std::int64_t> kernel, stride, dilation;
 };
@@ -47,7 +47,7 @@ struct Padding {
 // Throws unless the kind is known and no number is negative.
 void check_padding(const char* config, const std::string& kind, std::span<const std::int64_t> begin,
                    std::span<const std::int64_t> end);
-// Requires: checked. `x`: [batch, channel, spatial...].
+// Requires: check_padding() has passed. `x`: [batch, channel, spatial...].
 Padding resolve_padding(const std::string& kind, std::span<const std::int64_t> begin, std::span<const std::int64_t> end,
                         const ir::Shape& x, const Windows& windows);
 

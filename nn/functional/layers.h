@@ -32,11 +32,11 @@ Tensor<D> layer_norm(const Tensor<D>& x, const Tensor<1>& gamma, const std::opti
                                           at(where, "layer_norm"))};
 }
 
-// Rows of a table. Shapes: weights [v, d], indices [n, m] -> [n, m, d]. An index outside 0 .. v - 1 is an error of
-// whatever reads the result.
+// Rows of a table. Shapes: weights [v, d], indices [n, m] -> [n, m, d]. An index outside 0 .. v - 1 is reported when
+// the result is read.
 Tensor<3> embedding(const Tensor<2>& weights, const Tensor<2, Int>& indices, Loc where = Loc::current());
 
-// Rows of a table, as table.select(0, indices), such that a table that is a parameter, used directly, gets a sparse
+// Rows of a table, like table.select(0, indices), but a table that is a parameter and is passed directly gets a sparse
 // gradient: see nn::EmbeddingConfig::sparse. Shapes: table [v, ...], indices [n] -> [n, ...].
 template <int D>
 Tensor<D> select_sparse(const Tensor<D>& table, const Tensor<1, Int>& indices, Loc where = Loc::current()) {
@@ -44,7 +44,7 @@ Tensor<D> select_sparse(const Tensor<D>& table, const Tensor<1, Int>& indices, L
 }
 
 // The loss of each sequence of connectionist temporal classification (Graves et al., 2006); nn::CTCLoss reduces them.
-// Shapes: log_probs [t, n, c], targets [n, s], lengths [n] -> [n]. No possible alignment gives infinity.
+// Shapes: log_probs [t, n, c], targets [n, s], lengths [n] -> [n]. Without a possible alignment the loss is infinite.
 Tensor<1> ctc_loss(const Tensor<3>& log_probs, const Tensor<2, Int>& targets, const Tensor<1, Int>& input_lengths,
                    const Tensor<1, Int>& target_lengths, std::int64_t blank = 0, Loc where = Loc::current());
 

@@ -10,7 +10,7 @@ ir::Dims dims(const Sizes<N>& list) {
   return ir::Dims{std::span<const std::int64_t>{list}};
 }
 
-// The name of a function of [n, c, w], [n, c, h, w] or [n, c, d, h, w].
+// Selects a function's name by the rank of its tensors: [n, c, w], [n, c, h, w] or [n, c, d, h, w].
 template <int D>
 constexpr const char* called(const char* of_3, const char* of_4, const char* of_5) {
   return D == 3 ? of_3 : D == 4 ? of_4 : of_5;

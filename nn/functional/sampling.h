@@ -8,14 +8,14 @@
 
 namespace burn::module {
 
-// Images (or lines) resized. Shapes: [n, c, h, w] -> [n, c, output_size...]. Errors: sizes below 1.
+// Resizes images (or lines). Shapes: [n, c, h, w] -> [n, c, output_size...]. Errors: sizes below 1.
 Tensor<4> interpolate(const Tensor<4>& x, const std::array<std::int64_t, 2>& output_size,
                       const InterpolateOptions& options = {}, Loc where = Loc::current());
 Tensor<3> interpolate1d(const Tensor<3>& x, std::int64_t output_size, const InterpolateOptions& options = {},
                         Loc where = Loc::current());
 
-// Windows as columns, outside of the image zeros. Shapes: [n, c, h, w] -> [n, c * kh * kw, windows]. Errors: a window
-// that does not fit the padded image.
+// Copies each window into a column; elements outside the image are zeros. Shapes: [n, c, h, w] -> [n, c * kh * kw,
+// windows]. Errors: a window that does not fit the padded image.
 Tensor<3> unfold4d(const Tensor<4>& x, const std::array<std::int64_t, 2>& kernel_size,
                    const UnfoldOptions& options = {}, Loc where = Loc::current());
 // The adjoint: overlaps are summed. Shapes: [n, c * kh * kw, windows] -> [n, c, output_size...]. Errors: other numbers
@@ -28,7 +28,7 @@ Tensor<4> fold4d(const Tensor<3>& x, const std::array<std::int64_t, 2>& output_s
 
 namespace burn::grid {
 
-// Where pixels come from under one affine map per image, for grid_sample_2d with align_corners: corners are -1 and 1.
+// The sampling grid of one affine map per image, for grid_sample_2d with align_corners: corners are -1 and 1.
 // Shapes: [batch, 2, 3] -> [batch, height, width, 2] (x, y); dims: [batch, channels, height, width].
 Tensor<4> affine_grid_2d(const Tensor<3>& transform, const std::array<std::int64_t, 4>& dims,
                          Loc where = Loc::current());

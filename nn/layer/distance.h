@@ -7,7 +7,7 @@
 
 namespace burn::nn {
 
-// The p-norm of x1 - x2 + eps over the last dim. Of equal points with an eps of 0 the slope is taken as 0.
+// The p-norm of x1 - x2 + eps over the last dim. The gradient at equal points with an eps of 0 is 0.
 struct PairwiseDistance {
   double p = 2;
   double eps = 1e-6;
@@ -25,7 +25,7 @@ struct PairwiseDistanceConfig {
   PairwiseDistance init() const { return {.p = p, .eps = eps}; }
 };
 
-// a . b / (max(|a|, eps) max(|b|, eps)) along `dim`, which goes.
+// a . b / (max(|a|, eps) max(|b|, eps)) along `dim`, which is removed.
 struct CosineSimilarity {
   std::int64_t dim = 1;
   double eps = 1e-8;

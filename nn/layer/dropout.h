@@ -8,14 +8,14 @@
 namespace burn::nn {
 
 // In training each element becomes 0 with probability `prob`, and the others are scaled by 1 / (1 - prob), which keeps
-// the mean. Otherwise the input itself. Whether it trains, valid() and train() of the module say; before either, the
-// input does: if it is on an autodiff device.
+// the mean. Otherwise returns the input itself. valid() and train() of the module set whether it trains; until one of
+// them is called, it trains if the input is on an autodiff device.
 struct Dropout {
   double prob = 0.5;
   Training training{};
   BURN_MODULE(Dropout, prob, training)
 
-  // Whether an input like `x` loses elements.
+  // Whether elements of `x` would be dropped.
   bool is_dropping(const client::Value& x) const { return prob > 0 && training.is_on(x); }
 
   // Shapes: [...] -> the same.

@@ -1,4 +1,4 @@
-// A table of vectors, looked up by number.
+// A table of vectors, looked up by index.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace burn::nn {
 
 namespace detail {
-// Rows of `table` [n, d]: int [...] -> [..., d]. `sparse`: see EmbeddingConfig.
+// Looks up rows of `table` [n, d]: int [...] -> [..., d]. `sparse`: see EmbeddingConfig.
 client::Value embedding(const client::Value& table, const client::Value& indices, bool sparse,
                         const client::Site& site);
 }  // namespace detail
@@ -18,7 +18,7 @@ client::Value embedding(const client::Value& table, const client::Value& indices
 struct Embedding {
   Param<2> weight;                              // [n_embedding, d_model]
   bool sparse = false;                          // whether the weight's gradient is sparse
-  std::optional<std::int64_t> padding_index{};  // the row that gradients pass by
+  std::optional<std::int64_t> padding_index{};  // the row that gets no gradient
   BURN_MODULE(Embedding, weight)
 
   // Shapes: [...] -> [..., d_model]. An index outside the table is an error of the run.
@@ -29,12 +29,12 @@ struct Embedding {
 struct EmbeddingConfig {
   std::int64_t n_embedding = 0, d_model = 0;
   Initializer initializer = Initializer::normal(0, 1);
-  // The gradient of the weight has the rows that were looked up and no others, and a step of SgdConfig (without
-  // momentum), AdamConfig or AdaGradConfig changes these alone, at the price of these: for large tables of which a
-  // batch uses a few rows. What Adam remembers of the other rows stays as it is, as in PyTorch's SparseAdam. Where the
-  // weight has other uses as well (an output layer tied to it), the gradient is dense.
+  // The gradient of the weight has only the rows that were looked up, and a step of SgdConfig (without momentum),
+  // AdamConfig or AdaGradConfig updates only these, at a cost proportional to their number: for large tables of which a
+  // batch uses a few rows. Adam's moments of the other rows do not change, as in PyTorch's SparseAdam. If the weight
+  // has other uses as well (an output layer tied to it), the gradient is dense.
   bool sparse = false;
-  // A row for padding: zeros at first, and not trained. Negative counts from the end.
+  // The row for padding: initialized to zeros and not trained. A negative index counts from the end.
   std::optional<std::int64_t> padding_index{};
   BURN_CONFIG(EmbeddingConfig, n_embedding, d_model, initializer, sparse, padding_index)
 

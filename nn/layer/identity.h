@@ -1,4 +1,4 @@
-// The layer that gives its input.
+// The layer that returns its input.
 #pragma once
 
 #include "nn/module/forward.h"

@@ -36,7 +36,7 @@ Layer make(const char* config, const std::optional<std::array<std::int64_t, N>>&
           .options = {.mode = mode_of(config, mode), .align_corners = align_corners}};
 }
 
-// x with its last N dims resized, as the layer says.
+// Resizes the last N dims of x to the layer's output_size or by its scale_factor.
 template <std::size_t N, typename Layer>
 client::Value resize(const char* op, const Layer& layer, const client::Value& x, const client::Site& site) {
   detail::check_rank(op, x, static_cast<int>(N) + 2, site);

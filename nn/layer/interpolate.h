@@ -13,7 +13,7 @@
 namespace burn::nn {
 
 struct Interpolate1d {
-  std::optional<std::array<std::int64_t, 1>> output_size{};  // one of the two is given
+  std::optional<std::array<std::int64_t, 1>> output_size{};  // exactly one of size and factor is set
   std::optional<std::array<double, 1>> scale_factor{};
   InterpolateOptions options{};
   BURN_MODULE(Interpolate1d)
@@ -31,7 +31,7 @@ struct Interpolate1dConfig {
   bool align_corners = true;
   BURN_CONFIG(Interpolate1dConfig, output_size, scale_factor, mode, align_corners)
 
-  // Errors: neither or both of size and factor; one that is not positive; another mode.
+  // Errors: neither or both of size and factor; a size or factor that is not positive; an unknown mode.
   Interpolate1d init() const;
 };
 

@@ -28,7 +28,7 @@ struct Linear {
 
   // Shapes: [..., d_input] -> [..., d_output]. Errors: another last dim.
   BURN_FORWARD_ANY_RANK("linear", 1)
-  // The same without a rank, for layers made of it.
+  // The same without a rank, for layers that contain a Linear.
   client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
@@ -36,7 +36,8 @@ struct LinearConfig {
   std::int64_t d_input = 0, d_output = 0;
   bool bias = true;
   Initializer initializer = default_initializer();  // of weight and bias
-  // How the weight lies in memory. In records it is [d_input, d_output] either way, so each loads the other's.
+  // The weight's layout in memory. In records it is [d_input, d_output] either way, so layers of both layouts load the
+  // same records.
   LinearLayout layout = LinearLayout::row;
   BURN_CONFIG(LinearConfig, d_input, d_output, bias, initializer, layout)
 

@@ -7,7 +7,7 @@
 
 namespace burn::nn {
 
-// In training, adds normal noise of this deviation.
+// In training, adds normal noise with this standard deviation.
 struct GaussianNoise {
   double std = 0.1;
   Training training{};

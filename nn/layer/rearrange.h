@@ -1,4 +1,4 @@
-// Modules that move pixels: between channels and space, between images and columns of windows. Without parameters.
+// Modules that rearrange pixels: between channels and space, between images and columns of windows. Without parameters.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct PixelShuffleConfig {
   PixelShuffle init() const;  // Errors: a factor below 1.
 };
 
-// The inverse.
+// The inverse of PixelShuffle.
 struct PixelUnshuffle {
   std::int64_t downscale_factor = 1;
   BURN_MODULE(PixelUnshuffle)
@@ -47,7 +47,7 @@ struct PixelUnshuffleConfig {
   PixelUnshuffle init() const;  // Errors: a factor below 1.
 };
 
-// The windows of an image as columns; outside of the image is 0.
+// Copies each window of an image into a column; elements outside the image are 0.
 struct Unfold4d {
   std::array<std::int64_t, 2> kernel_size{1, 1};
   UnfoldOptions options{};
@@ -67,7 +67,7 @@ struct Unfold4dConfig {
   Unfold4d init() const;  // Errors: a size below 1, a negative padding.
 };
 
-// An image from the columns of its windows: overlaps are summed.
+// The adjoint of Unfold4d: adds up the columns into an image; overlaps are summed.
 struct Fold4d {
   std::array<std::int64_t, 2> output_size{1, 1}, kernel_size{1, 1};
   UnfoldOptions options{};

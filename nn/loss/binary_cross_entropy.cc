@@ -29,7 +29,7 @@ Value of_probabilities(const Value& p, const Value& t) {
   return (t - 1.0) * log1p(-detail::below_one(p)) - t * log(detail::above_zero(p));
 }
 
-// The weight of each element, in a shape that broadcasts to x's. `t`: the targets as they were given, in x's dtype.
+// The weight of each element, in a shape that broadcasts to x's. `t`: the targets before smoothing, in x's dtype.
 Value weights_like(const Value& weights, const Value& t, const Value& x) {
   const auto& site = client::current_site();
   const auto wanted = x.rank() == 1 ? 2 : x.dim(-1);

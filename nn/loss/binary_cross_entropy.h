@@ -1,4 +1,4 @@
-// Cross-entropy of yes and no.
+// Binary cross-entropy.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace burn::nn {
 
-// The mean of -(t log p + (1 - t) log(1 - p)), where t is the target, 0, 1 or between them, and p the input, or with
-// `logits` its sigmoid. A p of exactly 0 or 1 counts as the nearest number inside. Targets may be floats, whole numbers
-// or bools.
+// The mean of -(t log p + (1 - t) log(1 - p)), where t is the target, in [0, 1], and p the input, or with `logits` its
+// sigmoid. A p of exactly 0 or 1 is replaced by the nearest number inside the interval. Targets may be floats, whole
+// numbers or bools.
 //
-// Weights: for rank 1, two, by the target (between 0 and 1, of both of them as much); otherwise one for each entry of
-// the last dim (several labels per sample); the mean stays over all elements. Smoothing a: t becomes t (1 - a) + a /
-// labels (2 for rank 1).
+// Weights: for rank 1, two: those of targets 0 and 1, interpolated for targets in between; otherwise one for each entry
+// of the last dim (several labels per sample). The mean is still over all elements. Smoothing a: t becomes t (1 - a) +
+// a / labels (2 for rank 1).
 struct BinaryCrossEntropyLoss {
-  std::optional<RunningState<1>> weights{};  // no parameter, but it moves with the module
+  std::optional<RunningState<1>> weights{};  // not a parameter, but moves with the module
   std::optional<double> smoothing{};
   bool logits = false;
   BURN_MODULE(BinaryCrossEntropyLoss, weights)

@@ -46,7 +46,7 @@ Value log_probabilities(const CrossEntropyLoss& loss, const Value& x, const Site
   return loss.logits ? client::log_softmax(x, 1, site) : log(detail::above_zero(x));
 }
 
-// -log p[target] times its weight, without smoothing: [batch, 1]. Needs no other class's logarithm.
+// -log p[target] times its weight, without smoothing: [batch, 1]. Computes no other class's logarithm.
 Value plain(const CrossEntropyLoss& loss, const Value& x, const Value& column, const Site& site) {
   const auto of_probability = [&] { return -log(detail::above_zero(client::gather(x, 1, column, site))); };
   Value nll = loss.logits ? client::neg_log_softmax_at(x, 1, column, site) : of_probability();
@@ -56,7 +56,7 @@ Value plain(const CrossEntropyLoss& loss, const Value& x, const Value& column, c
   return nll * client::unsqueeze(client::gather(weights, 0, targets, site), {1}, site);
 }
 
-// The same smoothed by `a`, which needs every class, each with its own weight.
+// The same with smoothing by `a`, which needs the logarithm of every class, each with its own weight.
 Value smoothed(const CrossEntropyLoss& loss, double a, const Value& x, const Value& column, const Site& site) {
   const Value log_p = log_probabilities(loss, x, site);
   const auto at_target = [&](const Value& v) { return client::gather(v, 1, column, site); };
@@ -69,7 +69,7 @@ Value smoothed(const CrossEntropyLoss& loss, double a, const Value& x, const Val
   return -(at_target(weighted) * (1 - a) + all * (a / static_cast<double>(weighted.dim(1))));
 }
 
-// Where the target is one of the tokens; nothing where there are none.
+// Whether each target is one of the tokens; std::nullopt if there are no tokens.
 std::optional<Value> is_one_of(const std::vector<std::int64_t>& tokens, const Value& column, const Site& site) {
   std::optional<Value> found;
   for (const auto token : tokens) {
@@ -80,8 +80,8 @@ std::optional<Value> is_one_of(const std::vector<std::int64_t>& tokens, const Va
   return found;
 }
 
-// The pad tokens that are no classes, as -100 is none.
-std::vector<std::int64_t> outside(const std::vector<std::int64_t>& pad_tokens, std::int64_t classes) {
+// The pad tokens that are not classes, such as -100.
+std::vector<std::int64_t> non_class_tokens(const std::vector<std::int64_t>& pad_tokens, std::int64_t classes) {
   std::vector<std::int64_t> result;
   std::copy_if(pad_tokens.begin(), pad_tokens.end(), std::back_inserter(result),
                [&](std::int64_t token) { return token < 0 || token >= classes; });
@@ -94,8 +94,8 @@ Value CrossEntropyLoss::apply(const Value& x, const Value& targets, const Site& 
   check_operands(*this, x, targets, site);
   const Value column = client::unsqueeze(targets, {1}, site);  // [batch, 1]
   const auto is_pad = is_one_of(pad_tokens, column, site);
-  // A pad that is no class is looked up as the first one, and has no weight.
-  const auto is_outside = is_one_of(outside(pad_tokens, x.dim(1)), column, site);
+  // A pad token that is not a class is looked up as class 0, and its weight is 0.
+  const auto is_outside = is_one_of(non_class_tokens(pad_tokens, x.dim(1)), column, site);
   const auto unless_outside = [&](const Value& v) {
     if (!is_outside) return v;
     return client::select(*is_outside, client::constant(client::place_of(v), 0, v.dtype(), site), v, site);
@@ -117,7 +117,7 @@ namespace detail {
 Value cross_entropy_with_logits(const Value& logits, const Value& target_probs, const Site& site) {
   check_same_shape("cross_entropy_with_logits", "logits", logits, "target probabilities", target_probs, site);
   return client::in_wide_dtype(logits, site, [&](const Value& x) {
-    const Value products = beside(x, target_probs) * client::log_softmax(x, -1, site);
+    const Value products = operand_for(x, target_probs) * client::log_softmax(x, -1, site);
     const Value sums = client::reduce(ir::ReduceFn::sum, products, {x.rank() - 1}, site);
     return -client::mean_all(sums, site);
   });

@@ -13,15 +13,15 @@
 namespace burn::nn {
 
 // The mean over the batch of -log p[target], where p is softmax(logits), or the input itself without `logits` (then a p
-// of 0 counts as the smallest normal number).
+// of 0 is replaced by the smallest normal number).
 //
-// Weights: each sample counts weights[target] times, and the sum is divided by the sum of those. Pad tokens: samples
-// with such a target contribute nothing, but still count in what the sum is divided by. They need not be classes: -100
-// is looked up nowhere and has no weight. Smoothing by a: every class gets a / classes of the target, its own class
-// 1 - a more.
+// Weights: each sample counts weights[target] times, and the sum is divided by the sum of these weights. Pad tokens:
+// samples with such a target contribute nothing to the sum, but still count in the divisor. A pad token need not be a
+// class: -100 is not looked up and has a weight of 0. Smoothing by a: the target distribution has a / classes for every
+// class and 1 - a more for the target's own class.
 struct CrossEntropyLoss {
   std::vector<std::int64_t> pad_tokens{};
-  std::optional<RunningState<1>> weights{};  // [class]; no parameter, but it moves with the module
+  std::optional<RunningState<1>> weights{};  // [class]; not a parameter, but moves with the module
   std::optional<double> smoothing{};
   bool logits = true;
   BURN_MODULE(CrossEntropyLoss, weights)
@@ -52,8 +52,8 @@ client::Value cross_entropy_with_logits(const client::Value& logits, const clien
 
 namespace burn::loss {
 
-// Cross-entropy of whole distributions: minus the sum over the last dim of target_probs log softmax(logits), the mean
-// of that over the other dims. Shapes: [..., class], [..., class] -> [1]. Errors: shapes that differ.
+// Cross-entropy with target distributions: minus the sum over the last dim of target_probs log softmax(logits),
+// averaged over the other dims. Shapes: [..., class], [..., class] -> [1]. Errors: shapes that differ.
 template <int D>
 Tensor<1> cross_entropy_with_logits(const Tensor<D>& logits, const Tensor<D>& target_probs,
                                     Loc where = Loc::current()) {

@@ -41,7 +41,7 @@ Value DiceLoss::apply(const Value& predictions, const Value& targets, std::optio
   detail::check_same_shape("dice_loss", "predictions", predictions, "targets", targets, site);
   detail::check_rank_at_least("dice_loss", predictions, 2, site);
   return client::in_wide_dtype(predictions, site, [&](const Value& x) {
-    const Value p = logits ? sigmoid(x) : x, t = detail::beside(x, targets);
+    const Value p = logits ? sigmoid(x) : x, t = detail::operand_for(x, targets);
     ir::Dims axes = ir::Dims::filled(x.rank() - 1, 0);
     std::iota(axes.begin(), axes.end(), 1);
     const auto sum = [&](const Value& of) {

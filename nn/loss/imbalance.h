@@ -1,4 +1,4 @@
-// Losses for classes of which one is much rarer than the other: small objects in large pictures.
+// Losses for imbalanced classes, of which one is much rarer than the other: small objects in large images.
 #pragma once
 
 #include "nn/loss/loss_module.h"
@@ -6,9 +6,9 @@
 
 namespace burn::nn {
 
-// Binary cross-entropy of logits that counts what is known already the less (Lin et al., arXiv:1708.02002;
-// torchvision's sigmoid_focal_loss): -a (1 - p)^gamma log p, where p is the probability that sigmoid(input) gives the
-// target, and a is alpha where the target is 1 and 1 - alpha where it is 0. A negative alpha: no such factor.
+// Binary cross-entropy of logits that weights well-classified elements down (Lin et al., arXiv:1708.02002;
+// torchvision's sigmoid_focal_loss): -a (1 - p)^gamma log p, where p is the probability that sigmoid(input) assigns to
+// the target, and a is alpha where the target is 1 and 1 - alpha where it is 0. A negative alpha omits the factor a.
 struct FocalLoss {
   double alpha = 0.25;
   double gamma = 2;
@@ -22,7 +22,7 @@ struct FocalLossConfig {
 };
 
 // 1 - (2 sum(p t) + smooth) / (sum(p) + sum(t) + smooth) of each sample, over all its other dims (Milletari et al.,
-// arXiv:1606.04797). p is sigmoid(input), or the input itself without `logits`; with `squared` the sums below are of
+// arXiv:1606.04797). p is sigmoid(input), or the input itself without `logits`; with `squared` the denominator sums
 // squares, as in the paper.
 struct DiceLoss {
   double smooth = 1;

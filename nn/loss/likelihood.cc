@@ -63,7 +63,7 @@ Value GaussianNLLLoss::apply(const Value& input, const Value& target, const Valu
                              std::optional<Reduction> reduction, const Site& site) const {
   client::fail_if_empty(var, "gaussian_nll_loss: the variance", site);
   return detail::pair_loss("gaussian_nll_loss", input, target, reduction, site, [&](const Value& x, const Value& t) {
-    const Value v = max(detail::beside(x, var), eps), e = x - t;
+    const Value v = max(detail::operand_for(x, var), eps), e = x - t;
     const Value loss = (log(v) + e * e / v) * 0.5;
     return full ? loss + kHalfLogTwoPi : loss;
   });

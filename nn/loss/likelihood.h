@@ -1,4 +1,4 @@
-// Losses that are negative logarithms of likelihoods, or distances of distributions.
+// Losses that are negative log-likelihoods, or distances of distributions.
 #pragma once
 
 #include "nn/loss/loss_module.h"
@@ -6,9 +6,9 @@
 
 namespace burn::nn {
 
-// Kullback and Leibler's divergence, target (log target - prediction), of predictions that are logarithms of
-// probabilities. Targets are probabilities, or their logarithms too with `log_target`; of a target of 0 it is 0.
-// Reduction::auto_ is batch_mean, which is what the divergence of a batch is; the mean over all elements is not.
+// The Kullback-Leibler divergence, target (log target - prediction), of predictions that are log-probabilities. Targets
+// are probabilities, or with `log_target` log-probabilities; a target of 0 contributes 0. Reduction::auto_ is
+// batch_mean, which is the mathematical divergence; the mean over all elements is not.
 struct KLDivLoss {
   bool log_target = false;
   BURN_PAIR_LOSS(KLDivLoss, Reduction::auto_)
@@ -19,9 +19,9 @@ struct KLDivLossConfig {
   KLDivLoss init() const { return {.log_target = log_target}; }
 };
 
-// -log of the probability of a count under Poisson's distribution, less log target!: e^x - t x of predictions that are
-// logarithms of rates, x - t log(x + eps) of rates (log_input off). `full` adds Stirling's t log t - t + log(2 pi t) /
-// 2 where t is above 1.
+// The negative log-likelihood of a count under a Poisson distribution, without the term log target!: e^x - t x if
+// predictions are logarithms of rates, x - t log(x + eps) if they are rates (log_input off). `full` adds Stirling's
+// approximation t log t - t + log(2 pi t) / 2 where t is above 1.
 struct PoissonNllLoss {
   bool log_input = true;
   bool full = false;
@@ -36,14 +36,14 @@ struct PoissonNllLossConfig {
   PoissonNllLoss init() const;  // Errors: an eps that is not positive.
 };
 
-// (log v + (input - target)^2 / v) / 2 of a predicted mean and variance, v the variance but at least eps; `full` adds
+// (log v + (input - target)^2 / v) / 2 of a predicted mean and variance, where v = max(variance, eps); `full` adds
 // log(2 pi) / 2.
 struct GaussianNLLLoss {
   double eps = 1e-6;
   bool full = false;
   BURN_MODULE(GaussianNLLLoss)
 
-  // Shapes: [...], [...], [...] (dims of size 1 repeat) -> [1]. Errors: shapes that differ.
+  // Shapes: [...], [...], [...] (dims of size 1 broadcast) -> [1]. Errors: shapes that differ.
   BURN_LOSS_METHODS((template <int D>), Tensor<D>, Reduction::auto_,
                     (const Tensor<D>& input, const Tensor<D>& target, const Tensor<D>& var),
                     (input.value(), target.value(), var.value()))

@@ -1,4 +1,4 @@
-// The methods that losses share. For headers of this folder.
+// Macros that define the methods of losses. For headers of this folder.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 #include "nn/module/forward.h"
 #include "nn/module/module.h"
 
-// forward(), a call, and forward_no_reduction(), which gives an `Each`, of a loss that has
+// Defines forward(), operator() and forward_no_reduction(), which returns an `Each`, for a loss that has
 //   client::Value apply(<values>, std::optional<Reduction> reduction, const client::Site& site) const;
-// which reduces nothing where there is no reduction. `Template` may be empty; parameters and values are lists in
-// parentheses.
+// which returns the loss of each element if `reduction` is empty. `Template` may be empty; `parameters` and `values`
+// are lists in parentheses.
 #define BURN_LOSS_METHODS(Template, Each, usual, parameters, values)                                      \
   BURN_FORWARD(nullptr, Template, ::burn::Tensor<1>, (BURN_LIST parameters, Reduction reduction = usual), \
                (BURN_LIST values, reduction))                                                             \
@@ -19,8 +19,8 @@
     return Each{this->apply(BURN_LIST values, std::nullopt, at(where))};                                  \
   }
 
-// A loss of predictions beside targets of the same shape: [...], [...] -> [1]; forward_no_reduction: -> [...]. The
-// targets may be floats, whole numbers or bools. Errors: shapes that differ.
+// The methods of a loss of predictions and targets of the same shape: [...], [...] -> [1]; forward_no_reduction: ->
+// [...]. The targets may be floats, whole numbers or bools. Errors: shapes that differ.
 #define BURN_PAIR_LOSS(Type, usual)                                                   \
   BURN_MODULE(Type)                                                                   \
   BURN_LOSS_METHODS((template <int D, Kind K>), Tensor<D>, usual,                     \

@@ -12,7 +12,7 @@ using client::Value;
 
 namespace {
 
-// [batch] and [batch, ...] belong together.
+// Throws unless input [batch, ...] and target [batch] have the same batch size.
 void check_targets(const char* loss, const Value& input, const Value& target, const Site& site) {
   client::fail_if_empty(input, loss, site);
   client::fail_if_empty(target, (std::string{loss} + ": the target").c_str(), site);
@@ -53,7 +53,7 @@ Value MarginRankingLoss::apply(const Value& first, const Value& second, const Va
   detail::check_same_shape(kName, "the first input", first, "the second", second, site);
   detail::check_same_shape(kName, "the first input", first, "the target", target, site);
   return client::in_wide_dtype(first, site, [&](const Value& a) {
-    const Value loss = relu(detail::beside(a, target) * (detail::beside(a, second) - a) + margin);
+    const Value loss = relu(detail::operand_for(a, target) * (detail::operand_for(a, second) - a) + margin);
     return detail::reduced(loss, reduction, site);
   });
 }
@@ -65,7 +65,7 @@ Value TripletMarginLoss::apply(const Value& anchor, const Value& positive, const
   detail::check_same_shape(kName, "anchor", anchor, "negative", negative, site);
   return client::in_wide_dtype(anchor, site, [&](const Value& a) {
     const auto distance = [&](const Value& other) {
-      return client::vector_norm(a - detail::beside(a, other), p, 1, site);
+      return client::vector_norm(a - detail::operand_for(a, other), p, 1, site);
     };
     const Value loss = relu(distance(positive) - distance(negative) + margin);
     return detail::reduced(without_last(loss), reduction, site);
@@ -95,8 +95,8 @@ Value CosineEmbeddingLoss::apply(const Value& first, const Value& second, const 
   check_targets(kName, first, target, site);
   return client::in_wide_dtype(first, site, [&](const Value& a) {
     const Value cosine =
-        without_last(client::cosine_similarity(a, detail::beside(a, second), 1, 1e-8, site));  // [batch]
-    const Value t = detail::beside(a, target);
+        without_last(client::cosine_similarity(a, detail::operand_for(a, second), 1, 1e-8, site));  // [batch]
+    const Value t = detail::operand_for(a, target);
     const Value loss = select(t == 1.0, 1.0 - cosine, select(t == -1.0, relu(cosine - margin), 0.0));
     return detail::reduced(loss, how, site);
   });

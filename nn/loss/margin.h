@@ -1,4 +1,4 @@
-// Losses that ask for a distance and are 0 beyond it.
+// Margin losses: 0 once a distance or score exceeds a margin.
 #pragma once
 
 #include "nn/loss/loss_module.h"
@@ -6,7 +6,7 @@
 
 namespace burn::nn {
 
-// Of targets 1 and -1: the input where the target is 1, max(0, margin - input) where it is -1.
+// The input where the target is 1, max(0, margin - input) where it is -1.
 struct HingeEmbeddingLoss {
   double margin = 1;
   BURN_PAIR_LOSS(HingeEmbeddingLoss, Reduction::auto_)
@@ -17,7 +17,7 @@ struct HingeEmbeddingLossConfig {
   HingeEmbeddingLoss init() const { return {.margin = margin}; }
 };
 
-// log(1 + e^(-target input)) of targets 1 and -1, in a form that does not overflow.
+// log(1 + e^(-target input)) for targets 1 and -1, in a form that does not overflow.
 struct SoftMarginLoss {
   BURN_PAIR_LOSS(SoftMarginLoss, Reduction::auto_)
 };
@@ -46,8 +46,8 @@ struct MarginRankingLossConfig {
   MarginRankingLoss init() const { return {.margin = margin}; }
 };
 
-// max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm of the difference. Of equal points, whose
-// distance has no slope, that is taken as 0.
+// max(0, d(anchor, positive) - d(anchor, negative) + margin), where d is the p-norm of the difference. The gradient of
+// d at equal points, where it is undefined, is taken as 0.
 struct TripletMarginLoss {
   double margin = 1;
   double p = 2;
@@ -87,11 +87,11 @@ struct MultiMarginLossConfig {
   double margin = 1;
   std::int64_t p = 1;
   BURN_CONFIG(MultiMarginLossConfig, margin, p)
-  MultiMarginLoss init() const;  // Errors: a negative margin; another p than 1 and 2.
+  MultiMarginLoss init() const;  // Errors: a negative margin; a p other than 1 and 2.
 };
 
 // 1 - cos(first, second) where the target is 1, max(0, cos - margin) where it is -1, 0 where it is neither. The cosine
-// beside a vector of zeros is 0, and flat.
+// with a vector of zeros is 0, and so is its gradient.
 struct CosineEmbeddingLoss {
   double margin = 0;
   Reduction reduction = Reduction::mean;

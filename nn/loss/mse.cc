@@ -10,7 +10,7 @@ using client::Value;
 
 namespace {
 
-// c (|e| - c / 2) with c = min(|e|, delta): no branch computes with a square that overflows.
+// c (|e| - c / 2) with c = min(|e|, delta): no branch computes a square that overflows.
 Value huber(const Value& e, double delta) {
   const Value size = abs(e);
   const Value inner = min(size, delta);
@@ -61,7 +61,7 @@ Value LpLoss::apply(const Value& predictions, const Value& targets, std::optiona
     if (p == 2) return e * e;
     const auto power = [&](const Value& base) { return pow(base, p); };
     if (p > 2) return power(abs(e));
-    const Value is_zero = e == 0.0;  // where the slope, or the slope of the slope, is infinite
+    const Value is_zero = e == 0.0;  // where the first or second derivative is infinite
     return select(is_zero, 0.0, power(select(is_zero, 1.0, abs(e))));
   });
 }

@@ -1,4 +1,4 @@
-// Losses of numbers that should be other numbers.
+// Regression losses: mean squared error, Huber, smooth L1 and Lp.
 #pragma once
 
 #include "nn/loss/loss_module.h"
@@ -11,7 +11,7 @@ struct MseLoss {
   BURN_PAIR_LOSS(MseLoss, Reduction::mean)
 };
 
-// With e = prediction - target: e^2 / 2 where |e| is at most delta, delta (|e| - delta / 2) beyond (Huber 1964).
+// With e = prediction - target: e^2 / 2 where |e| is at most delta, delta (|e| - delta / 2) elsewhere (Huber 1964).
 struct HuberLoss {
   double delta = 1;
   BURN_PAIR_LOSS(HuberLoss, Reduction::auto_)
@@ -22,7 +22,7 @@ struct HuberLossConfig {
   HuberLoss init() const;  // Errors: a delta that is not positive.
 };
 
-// Huber's loss divided by beta: e^2 / (2 beta) where |e| is below beta, |e| - beta / 2 beyond; |e| for a beta of 0.
+// Huber's loss divided by beta: e^2 / (2 beta) where |e| is below beta, |e| - beta / 2 elsewhere; |e| for a beta of 0.
 struct SmoothL1Loss {
   double beta = 1;
   BURN_PAIR_LOSS(SmoothL1Loss, Reduction::auto_)
@@ -33,8 +33,8 @@ struct SmoothL1LossConfig {
   SmoothL1Loss init() const;  // Errors: a negative beta.
 };
 
-// |prediction - target|^p, without a root. Where the two are equal and p is below 1, the slope is infinite and taken as
-// 0.
+// |prediction - target|^p, without taking a root. Where the two are equal and p is below 1, the gradient would be
+// infinite and is taken as 0.
 struct LpLoss {
   double p = 2;
   BURN_PAIR_LOSS(LpLoss, Reduction::auto_)

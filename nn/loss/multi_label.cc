@@ -59,7 +59,7 @@ Value MultiLabelSoftMarginLoss::apply(const Value& input, const Value& targets, 
                  site);
   }
   return client::in_wide_dtype(input, site, [&](const Value& x) {
-    const Value t = detail::beside(x, targets);
+    const Value t = detail::operand_for(x, targets);
     Value loss = (1.0 - t) * x - client::log_sigmoid(x, site);
     if (weights) {
       const Value of_classes = client::cast(weights->slot().value, x.dtype(), site);

@@ -11,13 +11,13 @@
 
 namespace burn::nn {
 
-// The sum of max(0, 1 - x[k] + x[i]) over the sample's classes k and all others i, divided by the number of classes, as
-// torch.nn.MultiLabelMarginLoss.
+// The sum of max(0, 1 - x[k] + x[i]) over the sample's classes k and all other classes i, divided by the number of
+// classes, as in torch.nn.MultiLabelMarginLoss.
 struct MultiLabelMarginLoss {
   BURN_MODULE(MultiLabelMarginLoss)
 
   // Shapes: [batch, class], [batch, class] -> [1]; forward_no_reduction: -> [batch]. Targets are the numbers of the
-  // sample's classes, in any order, up to the first that is negative. Errors: shapes that differ. A number that is no
+  // sample's classes, in any order, up to the first negative number. Errors: shapes that differ. A number that is not a
   // class is an error of the run.
   BURN_LOSS_METHODS((), Tensor<1>, Reduction::auto_, (const Tensor<2>& input, const Tensor<2, Int>& targets),
                     (input.value(), targets.value()))
@@ -30,10 +30,10 @@ struct MultiLabelMarginLossConfig {
   MultiLabelMarginLoss init() const { return {}; }
 };
 
-// The mean over the classes of -(t log sigmoid(x) + (1 - t) log sigmoid(-x)) weights[class], as
+// The mean over the classes of -(t log sigmoid(x) + (1 - t) log sigmoid(-x)) weights[class], as in
 // torch.nn.MultiLabelSoftMarginLoss.
 struct MultiLabelSoftMarginLoss {
-  std::optional<RunningState<1>> weights{};  // [class]; no parameter, but it moves with the module
+  std::optional<RunningState<1>> weights{};  // [class]; not a parameter, but moves with the module
   BURN_MODULE(MultiLabelSoftMarginLoss, weights)
 
   // Shapes: [batch, class], [batch, class] -> [1]; forward_no_reduction: -> [batch]. Targets are 1 or 0: floats, whole

@@ -1,4 +1,4 @@
-// The negative log-likelihood of classes, of logarithms of probabilities.
+// The negative log-likelihood of classes, computed from log-probabilities.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace burn::nn {
 
-// -input[target] weights[target], as torch.nn.NLLLoss of inputs that are log_softmax(x). The mean is over the samples
-// whose target is not ignored, and with weights it is divided by the sum of theirs; of none it is 0.
+// -input[target] weights[target], as torch.nn.NLLLoss; inputs are log_softmax(x). The mean is over the samples whose
+// target is not ignored; with weights it is the sum divided by the sum of their weights. Without any such sample it is
+// 0.
 struct NllLoss {
-  std::optional<RunningState<1>> weights{};  // [class]; no parameter, but it moves with the module
-  std::int64_t ignored_target = -100;        // samples with this target contribute nothing, neither to a mean's size
+  std::optional<RunningState<1>> weights{};  // [class]; not a parameter, but moves with the module
+  std::int64_t ignored_target = -100;        // samples with this target count in neither the sum nor the mean's divisor
   BURN_MODULE(NllLoss, weights)
 
   // Shapes: [batch, class], [batch] -> [1]. Errors: another number of targets; weights for another number of classes. A

@@ -1,4 +1,4 @@
-// Keeping probabilities away from where a logarithm is infinite: a loss of 0 * infinity, or its gradient, would be NaN.
+// Clamps probabilities so that their logarithms are finite: a loss of 0 * infinity, or its gradient, would be NaN.
 #pragma once
 
 #include "client/ops/formula.h"

@@ -1,4 +1,4 @@
-// What becomes of a loss per element.
+// How the losses of the elements are reduced to one number.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ enum class Reduction : std::uint8_t {
   mean,
   sum,
   batch_mean,  // the sum divided by the size of dim 0
-  auto_,       // what is usual for the loss: batch_mean of KLDivLoss, the mean of all others
+  auto_,       // the loss's default: batch_mean for KLDivLoss, the mean for all others
 };
 constexpr std::array<std::string_view, 4> enum_names(Reduction) { return {"mean", "sum", "batch_mean", "auto"}; }
 

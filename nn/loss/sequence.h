@@ -1,4 +1,4 @@
-// Losses over all alignments of what a model emits with a sequence of labels.
+// Losses over all alignments of a model's outputs with a sequence of labels.
 #pragma once
 
 #include <optional>
@@ -45,10 +45,10 @@ struct CTCLossConfig {
   CTCLoss init() const;  // Errors: a negative blank.
 };
 
-// The transducer's loss (Graves, arXiv:1211.3711).
+// The RNN transducer loss (Graves, arXiv:1211.3711).
 struct RNNTLoss {
   std::int64_t blank = 0;
-  bool logits = true;  // otherwise log-probabilities are given
+  bool logits = true;  // the input is logits; false: log-probabilities
   BURN_MODULE(RNNTLoss)
 
   // The loss of each sequence. Shapes: logits [n, t, u + 1, c], targets [n, u], lengths [n] -> [n]. Errors: as CTCLoss.

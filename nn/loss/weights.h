@@ -1,4 +1,4 @@
-// The weights that some losses take.
+// The optional weights of losses.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,8 @@
 
 namespace burn::nn::detail {
 
-// On the device, or none. Throws, in the name of `config`, for an empty list and a weight that is not positive.
+// Copies the weights to the device; std::nullopt if there are none. Throws for an empty list or a weight that is not
+// positive; the message begins with `config`.
 std::optional<RunningState<1>> loss_weights(const char* config, const std::optional<std::vector<double>>& weights,
                                             const Device& device);
 

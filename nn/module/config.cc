@@ -31,7 +31,7 @@ struct JsonWriter::Impl {
       top.container.as_array().push_back(std::move(value));
     }
   }
-  // Of what comes next, as in "layers.rate".
+  // The path of the next value, as in "layers.rate".
   std::string place() const {
     std::string names;
     for (const auto& at : open) names += at.container.is_object() ? (names.empty() ? "" : ".") + at.key : "[]";

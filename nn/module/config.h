@@ -8,8 +8,8 @@
 //   NetConfig{.hidden = 64}.save("net.json");  auto config = NetConfig::load("net.json");
 //
 // A field is a number, a bool, a string, another config, an enum with enum_names(), or a std::array, std::vector or
-// std::optional of those. A field that the JSON lacks keeps its default; one that it has too many, or of the wrong
-// type, is an error.
+// std::optional of those. A field that the JSON lacks keeps its default; an unknown field, or one of the wrong type, is
+// an error.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ concept Config = requires { typename T::BurnConfig; };
 
 namespace nn::detail {
 
-// JSON behind a wall: only config.cc includes the library. A writer appends values in order, a reader is a view of one
-// value.
+// JSON without the library's headers, which only config.cc includes. A writer appends values in order; a reader is a
+// view of one value.
 class JsonWriter {
  public:
   JsonWriter();
@@ -68,7 +68,7 @@ class JsonReader {
   double number() const;
   bool flag() const;
   std::string string() const;
-  std::size_t one_of(std::span<const std::string_view> names) const;  // which of them it is; throws for any other
+  std::size_t one_of(std::span<const std::string_view> names) const;  // index in `names`; throws for any other string
   std::size_t array_size() const;
   JsonReader at(std::size_t index) const;
   std::optional<JsonReader> find(std::string_view key) const;
@@ -135,7 +135,7 @@ void to_json(JsonWriter& json, const T& value) {
 template <typename T>
 void from_json(const JsonReader& json, T& value) {
   if constexpr (Config<T>) {
-    if constexpr (requires { value.set_from_name(std::string{}); }) {  // a text instead of an object
+    if constexpr (requires { value.set_from_name(std::string{}); }) {  // a string instead of an object
       if (json.is_string()) return value.set_from_name(json.string());
     }
     std::vector<std::string_view> names;
@@ -170,7 +170,7 @@ void from_json(const JsonReader& json, T& value) {
       value.resize(size);
     }
     for (std::size_t i = 0; i < size; ++i) {
-      typename T::value_type item{};  // by way of a copy: the elements of a vector<bool> are no references
+      typename T::value_type item{};  // read into a copy: the elements of a vector<bool> are not references
       from_json(json.at(i), item);
       value[i] = std::move(item);
     }
@@ -187,7 +187,7 @@ std::string json_of(const T& config) {
 }  // namespace nn::detail
 }  // namespace burn
 
-// Some of these are templates only so that they are not compiled where they are not called.
+// Some of these functions are templates only so that they are not compiled unless they are called.
 #define BURN_CONFIG(Type, ...)                                                                  \
   using BurnConfig = Type;                                                                      \
   template <typename Fn>                                                                        \

@@ -1,8 +1,8 @@
-// That a BURN_MODULE list names every field with tensors in it. Part of nn/module/module.h.
+// Checks at compile time that a BURN_MODULE list names every field with tensors in it. Part of nn/module/module.h.
 //
-// C++20 cannot name the fields of an aggregate, but it can say which initializers an aggregate takes: one that converts
-// only to types with tensors in them fits in just the places of such fields. Types that are no aggregates are not
-// looked into.
+// C++20 cannot list the fields of an aggregate, but it can tell which initializers an aggregate accepts: an initializer
+// that converts only to types with tensors in them is accepted exactly at the positions of such fields. Types that are
+// not aggregates are not inspected.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,22 @@
 
 namespace burn::nn::detail {
 
-// Initializers, never made: of anything, of what has tensors in it, of a base class of Owner, and of one that asks for
-// `Count` fields in the list.
+// Clang warns of these conversions, which are never defined, where T is in an unnamed namespace.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-internal"
+#endif
+
+// Types used as initializers in requires-expressions only. They convert to anything; to types with tensors in them; to
+// a base class of Owner; and to a base class of Owner with `Count` fields with tensors.
 struct Anything {
   template <typename T>
   operator T() const;  // NOLINT: implicit on purpose, as the others are
 };
 struct WithTensors {
-  WithTensors(const WithTensors&) = delete;  // not to be taken for the content of a std::any
+  WithTensors(const WithTensors&) = delete;  // not copyable, so that a std::any does not accept it as content
   template <typename T>
-    requires kHolds<T>
+    requires kHoldsTensors<T>
   operator T() const;  // NOLINT
 };
 template <typename Owner>
@@ -41,6 +47,10 @@ struct BaseWith {
   operator T() const;  // NOLINT
 };
 
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
 template <typename T>
 T&& initializer();
 template <std::size_t>
@@ -55,7 +65,7 @@ consteval bool takes_between(std::index_sequence<Before...>, std::index_sequence
   return requires { T{initializer<AnythingAt<Before>>()..., initializer<At>(), initializer<AnythingAt<After>>()...}; };
 }
 
-// How many initializers T takes. Arrays take one for each element.
+// How many initializers T accepts; arrays accept one for each element. 0 if the number cannot be determined.
 template <typename T, std::size_t N = 0>
 consteval std::size_t places() {
   constexpr std::size_t kMax = 512;
@@ -63,12 +73,12 @@ consteval std::size_t places() {
   if constexpr (is_enough && !takes<T>(std::make_index_sequence<N + 1>()))
     return N;
   else if constexpr (N == kMax || (!is_enough && N == 32))
-    return 0;  // not to be found out
+    return 0;  // cannot be determined
   else
     return places<T, N + 1>();
 }
 
-// What the place `I` of `N` asks of the list: one field, or those of a base class.
+// How many fields with tensors initializer `I` of `N` stands for: 0 or 1, or those of a base class.
 template <typename T, std::size_t I, std::size_t N>
 consteval std::size_t fields_at() {
   constexpr std::make_index_sequence<I> before;
@@ -102,7 +112,7 @@ consteval bool is_aggregate_with_tensors() {
   return fields_with_tensors<T>() > 0;
 }
 
-// The name in a list's entry: that of BURN_SKIP(field), too.
+// The field's name in an entry of a list, which may be BURN_SKIP(field).
 consteval std::string_view name_in(std::string_view entry) {
   const auto open = entry.rfind('(');
   if (open != std::string_view::npos) entry = entry.substr(open + 1, entry.find(')') - open - 1);
@@ -115,9 +125,9 @@ consteval bool is_listed_once(const char* const* listed, std::string_view entry)
   return count == 1;
 }
 
-// How many places of an aggregate a listed field accounts for.
+// How many initializers with tensors of an aggregate a listed field accounts for.
 template <typename T>
-inline constexpr std::size_t kPlacesOf = kHolds<T> ? 1 : 0;
+inline constexpr std::size_t kPlacesOf = kHoldsTensors<T> ? 1 : 0;
 template <typename T, std::size_t N>
 inline constexpr std::size_t kPlacesOf<T[N]> = N * kPlacesOf<T>;
 template <typename T>

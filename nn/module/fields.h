@@ -1,9 +1,9 @@
 // The kinds of fields that a module can have, and how each is visited. Part of nn/module/module.h.
 //
 // Visited: Param, RunningState, nn::Training, Tensor, modules; and std::optional, vector, array, pair, tuple, variant,
-// map (with strings or whole numbers as keys) and C arrays of those. Passed over: numbers, enums, strings, functions,
-// configurations, aggregates of those and templates over them (std::vector<int>). Everything else is refused where it
-// is listed.
+// map (with strings or whole numbers as keys) and C arrays of those. Ignored: numbers, enums, strings, functions,
+// configurations, aggregates of those and templates over them (std::vector<int>). Listing any other type is a
+// compile-time error.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@
 
 namespace burn {
 
-// With a BURN_MODULE of its own: that of a base class knows nothing of further fields.
+// A struct with its own BURN_MODULE; a base class's BURN_MODULE does not count, as it lacks the derived class's fields.
 template <typename T>
 concept Module = requires { requires std::same_as<typename T::BurnModule, std::remove_const_t<T>>; };
 
 namespace nn::detail {
 
-// A field in a BURN_MODULE list that is not looked at: BURN_SKIP(field).
+// A field in a BURN_MODULE list that is not visited: BURN_SKIP(field).
 template <typename T>
 struct Skipped {};
 template <typename T>
@@ -46,7 +46,7 @@ template <typename T>
 concept Complete = requires { sizeof(T); };
 
 template <typename T>
-inline constexpr bool kIsModuleOrHolds = [] {
+inline constexpr bool kIsModuleOrHoldsTensors = [] {
   if constexpr (Module<T>)
     return true;
   else if constexpr (std::is_class_v<T> && Complete<T>)
@@ -56,38 +56,42 @@ inline constexpr bool kIsModuleOrHolds = [] {
 }();
 
 template <typename T>
-inline constexpr bool kHolds = kIsModuleOrHolds<T>;
+inline constexpr bool kHoldsTensors = kIsModuleOrHoldsTensors<T>;
 template <int D, Kind K>
-inline constexpr bool kHolds<Param<D, K>> = true;
+inline constexpr bool kHoldsTensors<Param<D, K>> = true;
 template <int D>
-inline constexpr bool kHolds<RunningState<D>> = true;
+inline constexpr bool kHoldsTensors<RunningState<D>> = true;
 template <int D, Kind K>
-inline constexpr bool kHolds<Tensor<D, K>> = true;
+inline constexpr bool kHoldsTensors<Tensor<D, K>> = true;
 template <>
-inline constexpr bool kHolds<Training> = true;
+inline constexpr bool kHoldsTensors<Training> = true;
 template <typename T>
-inline constexpr bool kHolds<const T> = kHolds<T>;
+inline constexpr bool kHoldsTensors<const T> = kHoldsTensors<T>;
 template <typename T>
-inline constexpr bool kHolds<Skipped<T>> = false;
+inline constexpr bool kHoldsTensors<Skipped<T>> = false;
 template <typename T, std::size_t N>
-inline constexpr bool kHolds<T[N]> = kHolds<T>;
+inline constexpr bool kHoldsTensors<T[N]> = kHoldsTensors<T>;
 template <typename T, std::size_t N>
-inline constexpr bool kHolds<std::array<T, N>> = kHolds<T>;
-// Any template over types: also the containers that are not visited.
+inline constexpr bool kHoldsTensors<std::array<T, N>> = kHoldsTensors<T>;
+// Any template over types, including containers that cannot be visited, and deprecated ones such as the base classes of
+// std::less.
+// NOLINTBEGIN(misc-redundant-expression, clang-diagnostic-deprecated-declarations): a fold is no repeated operand
 template <template <typename...> typename Template, typename... Ts>
-inline constexpr bool kHolds<Template<Ts...>> = (kHolds<Ts> || ...) || kIsModuleOrHolds<Template<Ts...>>;
+inline constexpr bool kHoldsTensors<Template<Ts...>> =
+    (kHoldsTensors<Ts> || ...) || kIsModuleOrHoldsTensors<Template<Ts...>>;
+// NOLINTEND(misc-redundant-expression, clang-diagnostic-deprecated-declarations)
 
 // --- which types may be listed ---------------------------------------------------------------------------------------
 
-// What is passed over: known to have no tensors in it.
+// Types that are ignored: known to have no tensors in them.
 template <typename T>
 inline constexpr bool kIsConstant = [] {
   if constexpr (std::is_pointer_v<T>)
-    return !kHolds<std::remove_pointer_t<T>>;
+    return !kHoldsTensors<std::remove_pointer_t<T>>;
   else if constexpr (!std::is_class_v<T> && !std::is_union_v<T>)
     return !std::is_reference_v<T>;
   else
-    return (std::is_empty_v<T> || std::is_aggregate_v<T> || requires { typename T::BurnConfig; }) && !kHolds<T>;
+    return (std::is_empty_v<T> || std::is_aggregate_v<T> || requires { typename T::BurnConfig; }) && !kHoldsTensors<T>;
 }();
 template <>
 inline constexpr bool kIsConstant<std::string> = true;
@@ -100,12 +104,12 @@ inline constexpr bool kIsConstant<T[N]> = kIsConstant<T>;
 template <typename T, std::size_t N>
 inline constexpr bool kIsConstant<std::array<T, N>> = kIsConstant<T>;
 template <template <typename...> typename Template, typename... Ts>
-inline constexpr bool kIsConstant<Template<Ts...>> = (kIsConstant<Ts> && ...) && !kHolds<Template<Ts...>>;
+inline constexpr bool kIsConstant<Template<Ts...>> = (kIsConstant<Ts> && ...) && !kHoldsTensors<Template<Ts...>>;
 
 template <typename K>
 concept MapKey = std::same_as<K, std::string> || std::integral<K>;
 
-// What a BURN_MODULE list takes.
+// Types that a BURN_MODULE list accepts.
 template <typename T>
 inline constexpr bool kIsField = Module<T> || kIsConstant<T>;
 template <int D, Kind K>
@@ -128,10 +132,12 @@ template <typename T, std::size_t N>
 inline constexpr bool kIsField<T[N]> = kIsField<T>;
 template <typename A, typename B>
 inline constexpr bool kIsField<std::pair<A, B>> = kIsField<A> && kIsField<B>;
+// NOLINTBEGIN(misc-redundant-expression): a fold is no repeated operand
 template <typename... Ts>
 inline constexpr bool kIsField<std::tuple<Ts...>> = (kIsField<Ts> && ...);
 template <typename... Ts>
 inline constexpr bool kIsField<std::variant<Ts...>> = (kIsField<Ts> && ...);
+// NOLINTEND(misc-redundant-expression)
 template <typename K, typename T, typename Less>
 inline constexpr bool kIsField<std::map<K, T, Less>> = MapKey<K> && kIsField<T>;
 
@@ -170,7 +176,7 @@ void visit_kind(ModuleVisitor& visitor, std::string_view name, std::optional<T>&
 }
 template <typename... Ts>
 void visit_kind(ModuleVisitor& visitor, std::string_view name,
-                std::variant<Ts...>& field) {  // the alternative that it holds
+                std::variant<Ts...>& field) {  // visits the alternative that it holds
   if (field.valueless_by_exception()) return;
   visitor.enter(name, "variant");
   std::visit([&](auto& held) { visit_field(visitor, std::to_string(field.index()), held); }, field);
@@ -224,8 +230,8 @@ void visit_kind(ModuleVisitor& visitor, std::string_view name, T (&field)[N]) {
 
 template <typename T>
 void visit_field(ModuleVisitor& visitor, std::string_view name, T& field) {
-  if constexpr (kHolds<T> && kIsField<T>)
-    visit_kind(visitor, name, field);  // no further than where BURN_MODULE has refused
+  if constexpr (kHoldsTensors<T> && kIsField<T>)
+    visit_kind(visitor, name, field);  // other types: BURN_MODULE reports the error
 }
 
 }  // namespace nn::detail

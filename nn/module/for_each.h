@@ -1,5 +1,5 @@
-// A macro over the fields that BURN_MODULE and BURN_CONFIG name: BURN_FOR_EACH(m, a, b, c) is m(a) m(b) m(c), up to 256
-// of them. C++20 has no reflection; __VA_OPT__ and a rescan per argument stand in for it.
+// Applies a macro to each field that BURN_MODULE and BURN_CONFIG list: BURN_FOR_EACH(m, a, b, c) is m(a) m(b) m(c), for
+// up to 256 fields. C++20 has no reflection; __VA_OPT__ and a rescan per argument replace it.
 #pragma once
 
 #define BURN_NAME_AND_FIELD(f) fn(#f, f);

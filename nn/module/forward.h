@@ -1,10 +1,10 @@
-// forward() of a layer and a call of it, both made from its rank-free body. A layer has
+// Macros that define forward() and operator() of a layer from its rank-free body. A layer has
 //
 //   client::Value apply(const client::Value& x, ..., const client::Site& site) const;
 //
-// in public, for callers that know no rank at compile time (other layers, importers, bindings), and one of the macros
-// below for tensors with one. `called`: the function that errors name, a string literal, or nullptr: the op that
-// failed. forward() and a call take the place of the call as their last argument, which users leave out.
+// in public, for callers that do not know the rank at compile time (other layers, importers, bindings), and one of the
+// macros below for tensors with a static rank. `called`: the function that errors name, a string literal; nullptr:
+// errors name the op that failed. forward() and operator() take the call site as their last argument, which users omit.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace burn::nn::detail {
 
-// An optional tensor without its rank, for apply().
+// An optional tensor as a value without rank, for apply().
 template <int D, Kind K>
 std::optional<client::Value> value_of(const std::optional<Tensor<D, K>>& tensor) {
   return tensor ? std::optional{tensor->value()} : std::nullopt;
@@ -23,8 +23,8 @@ std::optional<client::Value> value_of(const std::optional<Tensor<D, K>>& tensor)
 
 #define BURN_LIST(...) __VA_ARGS__
 
-// A `Result` of apply(values..., site). `Template`, `parameters` and `values` are lists in parentheses, `Template` may
-// be empty.
+// Defines methods that return apply(values..., site) as a `Result`. `Template`, `parameters` and `values` are lists in
+// parentheses; `Template` may be empty.
 #define BURN_FORWARD(called, Template, Result, parameters, values)                                               \
   BURN_LIST Template Result forward(BURN_LIST parameters, ::burn::Loc where = ::burn::Loc::current()) const {    \
     return Result(this->apply(BURN_LIST values, ::burn::at(where, called)));                                     \
@@ -33,11 +33,11 @@ std::optional<client::Value> value_of(const std::optional<Tensor<D, K>>& tensor)
     return Result(this->apply(BURN_LIST values, ::burn::at(where, called)));                                     \
   }
 
-// A tensor of rank `to` of one of rank `from`.
+// Takes a tensor of rank `from`, returns one of rank `to`.
 #define BURN_FORWARD_RANK(called, from, to) \
   BURN_FORWARD(called, (), ::burn::Tensor<to>, (const ::burn::Tensor<from>& x), (x.value()))
 
-// A tensor of any rank from `least` on, and one of the same rank of it.
+// Takes a tensor of any rank of at least `least`, returns one of the same rank.
 #define BURN_FORWARD_ANY_RANK(called, least)                                                                       \
   BURN_FORWARD(called, (template <int D> requires(D >= (least))), ::burn::Tensor<D>, (const ::burn::Tensor<D>& x), \
                (x.value()))

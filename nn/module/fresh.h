@@ -1,14 +1,14 @@
-// A copy of a module that has nothing to do with the original any more.
+// Copies of modules that are independent of the original.
 #pragma once
 
 #include "nn/module/module.h"
 
 namespace burn::nn {
 
-// A copy with the same numbers and parameters of its own: new ids and, where they are trained, new leaves of the tape.
-// Within one module it is trained, counted and recorded for itself, where a plain copy is tied to the original. What is
-// tied within `module` is tied within the copy, too. Nothing is copied on the device. To begin with other numbers, make
-// another layer from its configuration instead.
+// A copy with the same values but its own parameters: new ids and, where they are trained, new leaves of the tape.
+// Within one module it is trained, counted and recorded separately, whereas a plain copy is tied to the original.
+// Parameters tied within `module` are tied within the copy, too. Nothing is copied on the device. For other initial
+// values, make another layer from its configuration instead.
 //
 //   std::vector<nn::Linear> layers{layer, nn::fresh(layer), nn::fresh(layer)};
 template <Module M>
@@ -20,7 +20,7 @@ M fresh(const M& module) {
   });
   return copy;
 }
-// The same of one parameter.
+// The same for one parameter.
 template <int D, Kind K>
 Param<D, K> fresh(const Param<D, K>& param) {
   Param<D, K> copy = param;

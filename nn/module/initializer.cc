@@ -28,9 +28,9 @@ double xavier_deviation(const Initializer& config, const Fans& fans) {
   return config.gain * std::sqrt(2 / (fan_of(config, "fan-in", fans.in) + fan_of(config, "fan-out", fans.out)));
 }
 
-// Q of the QR decomposition of normal numbers, as a matrix with at least as many rows as columns; Q is unique (and then
-// uniform among the orthogonal matrices) where R's diagonal is positive, so the signs go to Q (Mezzadri,
-// arXiv:math-ph/0609050).
+// Q of the QR decomposition of a random normal matrix with at least as many rows as columns. Q is unique (and then
+// uniformly distributed among the orthogonal matrices) if R's diagonal is positive, so Q is multiplied by the
+// diagonal's signs (Mezzadri, arXiv:math-ph/0609050).
 client::Value draw_orthogonal(const ir::Shape& shape, double gain, const TensorOptions& options,
                               const client::Site& site) {
   const auto dtype = options.dtype.value_or(DType::f32);
@@ -49,7 +49,7 @@ client::Value draw_orthogonal(const ir::Shape& shape, double gain, const TensorO
   return client::cast(client::reshape((is_wide ? found.t() : found).value(), shape, site), dtype, site);
 }
 
-// The uniform distribution of this deviation around 0.
+// The uniform distribution around 0 with this standard deviation.
 Distribution uniform_of(double deviation) {
   const double bound = std::sqrt(3.0) * deviation;
   return Distribution::uniform(-bound, bound);

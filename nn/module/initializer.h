@@ -1,4 +1,4 @@
-// How parameters get their first numbers.
+// Initial values of parameters.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace burn::nn {
 
-// A value that is also a configuration: {"kind": "kaiming_uniform", "gain": 0.577}. Of the numbers, those count that
-// the kind names. Numbers come from the device's random stream, so device.seed() makes them repeatable.
+// A value that is also a configuration: {"kind": "kaiming_uniform", "gain": 0.577}. Only the settings of its kind are
+// used. Random numbers come from the device's random stream, so device.seed() makes them repeatable.
 struct Initializer {
   std::string kind = "kaiming_uniform";
   double value = 0;                // constant
@@ -35,16 +35,16 @@ struct Initializer {
   static Initializer kaiming_normal(double gain = 1, bool fan_out_only = false) {
     return {.kind = "kaiming_normal", .gain = gain, .fan_out_only = fan_out_only};
   }
-  // Glorot and Bengio 2010. As above with sqrt(2 / (fan-in + fan-out)) in the place of 1 / sqrt(fan).
+  // Glorot and Bengio 2010. As above with sqrt(2 / (fan-in + fan-out)) instead of 1 / sqrt(fan).
   static Initializer xavier_uniform(double gain = 1) { return {.kind = "xavier_uniform", .gain = gain}; }
   static Initializer xavier_normal(double gain = 1) { return {.kind = "xavier_normal", .gain = gain}; }
-  // Saxe et al., arXiv:1312.6120: the first dim's slices are orthogonal to each other (or, where they are more than
-  // their size, the columns of the matrix that they make), each of length gain. For tensors of two dims or more.
+  // Saxe et al., arXiv:1312.6120: the tensor as a matrix, whose rows are the first dim's slices, has orthogonal rows
+  // (or, if it has more rows than columns, orthogonal columns), each of length gain. For tensors of two dims or more.
   static Initializer orthogonal(double gain = 1) { return {.kind = "orthogonal", .gain = gain}; }
 
-  // A tensor of these dims: on an autodiff device, not yet tracked (Param does that). fan_in and fan_out count the
-  // inputs and the outputs that one output and one input are connected to. Errors: an unknown kind; one that scales by
-  // a fan that is not given; orthogonal vectors of one dim.
+  // A tensor of these dims; on an autodiff device it is not tracked yet (Param does that). fan_in is the number of
+  // inputs that one output depends on, fan_out the number of outputs that one input affects. Errors: an unknown kind; a
+  // kind that scales by a fan that is not given; orthogonal with one dim.
   template <int D>
   Tensor<D> init(const Dims<D>& dims, const TensorOptions& options, std::optional<std::int64_t> fan_in = std::nullopt,
                  std::optional<std::int64_t> fan_out = std::nullopt, Loc where = Loc::current()) const {
@@ -56,7 +56,7 @@ struct Initializer {
                      std::optional<std::int64_t> fan_out, const client::Site& site) const;
 };
 
-// What layers with a weight start from unless told otherwise: uniform in +-1 / sqrt(fan-in), by a gain of 1 / sqrt(3).
+// The default of layers with a weight: uniform in +-1 / sqrt(fan-in), by a gain of 1 / sqrt(3).
 inline Initializer default_initializer() { return Initializer::kaiming_uniform(0.57735026918962576451); }
 
 }  // namespace burn::nn

@@ -26,7 +26,7 @@ class Handler {
 
   Handler() { stack_.reset(); }
 
-  std::string too_large;  // the number as it is written, once there is one
+  std::string too_large;  // the text of the first number that overflows a double
   json::value release() { return stack_.release(); }
 
   bool on_document_begin(ErrorCode&) { return true; }
@@ -51,7 +51,7 @@ class Handler {
   bool on_double(double roughly, json::string_view part, ErrorCode& code) {
     number_.append(part.data(), part.size());
     const auto text = std::exchange(number_, {});
-    double value = roughly;  // stays so where it is too small for a double: 0
+    double value = roughly;  // from_chars() does not change it if the number is too small for a double: 0
     std::from_chars(text.data(), text.data() + text.size(), value);
     if (std::isinf(value)) {
       too_large = text;
@@ -67,7 +67,7 @@ class Handler {
 
  private:
   json::value_stack stack_;
-  std::string number_;  // that is under way
+  std::string number_;  // text of the number being parsed, which may arrive in parts
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// JSON as values, with fractions that are the nearest doubles to what is written: the parser that comes with Boost 1.81
-// is off by a unit in the last place in one of eight, and makes infinity of what is too large.
+// Parses JSON such that fractions become the nearest double: the parser of Boost 1.81 is off by a unit in the last
+// place for one number in eight, and turns numbers that are too large into infinity.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace burn::nn::detail {
 
-// Errors: INVALID_ARGUMENT, what is wrong and in which line; also where a number is larger than a double holds.
+// Errors: INVALID_ARGUMENT, with the line, for a syntax error and for a number too large for a double.
 Result<boost::json::value> parse_json(std::string_view text);
 
 }  // namespace burn::nn::detail

@@ -7,8 +7,8 @@
 namespace burn::nn {
 namespace {
 
-// Walks with paths; `Target` is a TensorVisitor or a ModuleMapper. body(path, slot) gets the first place of each
-// tensor, whose slot is copied to the others.
+// Walks with paths; `Target` is a TensorVisitor or a ModuleMapper. Calls body(path, slot) for the first place of each
+// tensor, whose slot is then copied to its other places.
 template <typename Target, typename Body>
 class PathVisitor final : public ModuleVisitor {
  public:
@@ -26,15 +26,15 @@ class PathVisitor final : public ModuleVisitor {
     path_.enter(name);
     client::fail_if_empty(slot.value, path_.text().c_str(), {});
     if (const auto* first = firsts_.find_or_add(slot))
-      if_changed(*first->slot, slot);
+      copy_if_changed(*first->slot, slot);
     else
       body_(path_.text(), slot);
     path_.leave();
   }
 
  private:
-  // Nothing is written where nothing has changed: the module may be const.
-  static void if_changed(const Slot& first, Slot& later) {
+  // Copies `first` to `later` only if it has changed: the module may be const.
+  static void copy_if_changed(const Slot& first, Slot& later) {
     if (first.value.storage() != later.value.storage()) later = first;
   }
 
@@ -69,7 +69,7 @@ void detail::visit(const ModuleWalk& walk, TensorVisitor& visitor) {
 }
 
 void detail::map(const ModuleWalk& walk, ModuleMapper& mapper) {
-  for_each_slot(walk, [](const std::string&, Slot&) {});  // errors of the module, before anything is changed
+  for_each_slot(walk, [](const std::string&, Slot&) {});  // reports errors of the module before anything is changed
   walk_with_paths(walk, mapper, [&](const std::string& path, Slot& slot) {
     const auto dtype = slot.value.dtype();
     const auto mapped = ir::is_floating(dtype) ? mapper.map_float(path, slot)

@@ -1,4 +1,4 @@
-// Visitors of a module's tensors by kind, with their paths: to look at all of them, or to make others of them.
+// Visitors of a module's tensors by kind, with their paths: to read all of them, or to replace them.
 //
 //   struct Norms : nn::TensorVisitor {
 //     void visit_float(const std::string& path, const Slot& slot) override {
@@ -24,8 +24,8 @@
 
 namespace burn::nn {
 
-// Calls body(x) with a tensor of the compile-time rank and kind that `value` has, off the tape, and gives what it
-// gives. Errors (thrown): another kind than K.
+// Calls body(x) with `value` as a tensor of static rank and kind, off the tape, and returns its result. Errors
+// (thrown): a kind other than K.
 template <Kind K = Float, typename Body>
 auto with_rank(const client::Value& value, Body&& body) -> decltype(body(std::declval<const Tensor<1, K>&>())) {
   const auto inner = value.inner();
@@ -49,8 +49,9 @@ auto with_rank(const client::Value& value, Body&& body) -> decltype(body(std::de
   }
 }
 
-// Is told of every tensor of a module, parameters and running statistics, once each and by its first path, between the
-// modules that have it. Override what is of interest. `type`: the module's name, or "list", "tuple", "map", "variant".
+// Visits every tensor of a module, parameters and running statistics, once each and by its first path. enter_module()
+// and leave_module() bracket the modules that contain it. Override what you need. `type`: the module's name, or "list",
+// "tuple", "map", "variant".
 class TensorVisitor {
  public:
   virtual ~TensorVisitor() = default;
@@ -61,9 +62,9 @@ class TensorVisitor {
   virtual void visit_bool(const std::string& /*path*/, const Slot& /*slot*/) {}
 };
 
-// The same, and gives for each tensor the numbers that the mapped module has there: of the same rank and kind, on a
-// tape or not. What is frozen stays frozen, what is trained is a new leaf, and a parameter at several places is mapped
-// once.
+// As TensorVisitor, but returns for each tensor the values that it has in the mapped module: of the same rank and kind,
+// on a tape or not. A frozen parameter stays frozen, a trained one becomes a new leaf, and a parameter at several
+// places is mapped once.
 class ModuleMapper {
  public:
   virtual ~ModuleMapper() = default;
@@ -79,12 +80,12 @@ void visit(const ModuleWalk& walk, TensorVisitor& visitor);
 void map(const ModuleWalk& walk, ModuleMapper& mapper);
 }  // namespace detail
 
-// Errors (thrown): a tensor that is empty, by its path.
+// Errors (thrown): a tensor that is empty, with its path.
 template <Module M>
 void visit(const M& module, TensorVisitor& visitor) {
   detail::visit(const_cast<M&>(module).walk(), visitor);
 }
-// Errors (thrown): as visit(); a tensor mapped to another rank or kind, by its path.
+// Errors (thrown): as visit(); a tensor mapped to another rank or kind, with its path.
 template <Module M>
 M map(const M& module, ModuleMapper& mapper) {
   M copy = module;

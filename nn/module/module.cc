@@ -24,7 +24,7 @@ const char* kind_name(ir::DType dtype) {
   return ir::is_floating(dtype) ? Float::kName : ir::is_bool(dtype) ? Bool::kName : Int::kName;
 }
 
-// A record may have other digits than the module, but not numbers of another kind: what they were meant for is unknown.
+// A record may have another precision than the module, but not numbers of another kind, whose meaning would be unknown.
 void check_fits(const std::string& path, const ir::TensorType& type, const TensorData& data, const char* module_name) {
   const auto complain = [&](const std::string& why) {
     throw Error(StatusCode::invalid_argument, "load_record: tensor \"" + path + "\" is " + ir::to_string(type) +
@@ -41,7 +41,7 @@ void check_fits(const std::string& path, const ir::TensorType& type, const Tenso
   }
 }
 
-// Meets the plain tensors of a module, which may be empty: they are filled later then.
+// Visits the plain tensors of a module. Empty ones are skipped: they are filled later.
 class TensorVisitor : public ModuleVisitor {
  public:
   explicit TensorVisitor(const std::function<void(client::Value&)>& body) : body_(body) {}
@@ -67,7 +67,7 @@ std::string quoted(const std::vector<std::string>& paths) {
   return all;
 }
 
-// The tensor that a record has of a parameter, by any of its paths. Where it has several (a record of a module in which
+// The record's tensor for a parameter, found by any of its paths. If the record has several (it is of a module in which
 // the places were separate parameters), they must be equal.
 TensorData find_in(const Record& record, const std::vector<std::string>& paths, const Slot& slot,
                    const char* module_name) {
@@ -132,12 +132,12 @@ Record snapshot_of(const ModuleWalk& walk) {
   return record;
 }
 
-void load_record(const ModuleWalk& walk, const Record& record, const char* module_name, const TakesPart& only) {
+void load_record(const ModuleWalk& walk, const Record& record, const char* module_name, const SlotFilter& only) {
   std::set<std::string> used;
   for_each_slot_with_paths(walk, [&](const std::vector<std::string>& paths, Slot& slot) {
     if (only && !only(slot, paths)) return;
     const TensorData data = find_in(record, paths, slot, module_name);
-    // What is saved of it now has the shape that a record needs; it is not computed.
+    // for_record(slot) has the shape and dtype that the record must have; it is not computed.
     check_fits(paths.front(), for_record(slot).type(), data, module_name);
     const auto dtype = slot.value.dtype();
     const Device device{slot.value.device()};
@@ -254,7 +254,7 @@ void capture_slots(client::CaptureState& state, const ModuleWalk& walk) {
     void slot(std::string_view, Slot& slot) override {
       const auto* first = slot.value.has_value() ? firsts_.find_or_add(slot) : nullptr;
       if (first != nullptr) {
-        if (!agree(*first->slot, slot)) for_each_slot(walk_, [](const std::string&, Slot&) {});  // says which
+        if (!agree(*first->slot, slot)) for_each_slot(walk_, [](const std::string&, Slot&) {});  // throws, with paths
         if (slot.value.tape().get() != first->slot->value.tape().get()) slot = *first->slot;     // the same leaf
       }
       state_.word(slot.id);
@@ -268,8 +268,8 @@ void capture_slots(client::CaptureState& state, const ModuleWalk& walk) {
     const ModuleWalk& walk_;
     FirstPlaces firsts_;
   };
-  SlotRecorder teller{state, walk};
-  walk(teller);
+  SlotRecorder recorder{state, walk};
+  walk(recorder);
 }
 
 }  // namespace detail

@@ -8,19 +8,19 @@
 //     Tensor<2> forward(const Tensor<4>& x) const { ... }
 //   };
 //
-// A field is a Param, a RunningState, an nn::Training, a Tensor (which only moves along), another module, or one of
-// those in a std::optional, vector, array, pair, tuple, variant or map. Numbers, flags, strings and configurations may
-// be listed or left out: they are passed over. A field with tensors in it that is not listed, or whose type cannot be
-// visited, does not compile; neither does a field that is listed twice. BURN_SKIP(field) in the list says that a field
-// is not looked at. The struct stays an aggregate: designated initializers work. Modules are values.
+// A field is a Param, a RunningState, an nn::Training, a Tensor (which is only moved between devices), another module,
+// or one of those in a std::optional, vector, array, pair, tuple, variant or map. Numbers, flags, strings and
+// configurations may be listed or left out: they are ignored. A field with tensors in it that is not listed, or whose
+// type cannot be visited, does not compile; neither does a field that is listed twice. BURN_SKIP(field) in the list
+// excludes a field from visits. The struct stays an aggregate: designated initializers work. Modules are values.
 //
 // Copies within one module are tied: a layer pushed back twice, or `net.head.weight = net.embedding.weight`, is one
-// parameter at two places, with one gradient, one step and one count. nn::fresh(layer) (nn/module/fresh.h) is a copy
-// with parameters of its own. Running statistics and plain tensors are not tied: each place has its own.
+// parameter at two places: it has one gradient, is updated once and counted once. nn::fresh(layer) (nn/module/fresh.h)
+// is a copy with its own parameters. Running statistics and plain tensors are not tied: each place has its own.
 //
 // Training state belongs to the module: valid() turns off what is only for training (dropout, batch statistics),
-// whatever device the input is on, and train() turns it on again. Until one of them is called, a layer trains while it
-// is on an autodiff device.
+// independently of the input's device, and train() turns it on again. Until one of them is called, a layer trains while
+// it is on an autodiff device.
 #pragma once
 
 #include <filesystem>
@@ -59,11 +59,12 @@ struct DisplaySettings {
 
 namespace nn::detail {
 
-// What the members below do, once for all modules. `walk` visits the module it belongs to.
-// Of two modules of the same structure.
+// Untemplated implementations of the members below. `walk` visits the module that it belongs to.
+// Calls body for each pair of tensors of two modules of the same structure.
 void for_each_pair(const ModuleWalk& a, const ModuleWalk& b,
                    const std::function<void(const std::string& path, Slot& of_a, Slot& of_b)>& body);
-// record_of() with all numbers in it. Errors: those of the first tensor that cannot be read, with its path.
+// record_of(), but waits until all numbers are read. Errors: those of the first tensor that cannot be read, with its
+// path.
 Record read_record_of(const ModuleWalk& walk);
 void collect_devices(const ModuleWalk& walk, std::vector<Device>& devices);
 void move_to(const ModuleWalk& walk, const Device& device);
@@ -74,9 +75,9 @@ std::int64_t num_params(const ModuleWalk& walk);
 void print(std::ostream& out, const ModuleWalk& walk, const DisplaySettings& settings = {});
 void capture_slots(client::CaptureState& state, const ModuleWalk& walk);
 
-// What `call` gives, or the burn::Error that it throws.
+// The result of `call`, or the status of the burn::Error that it throws.
 template <typename Call>
-auto tried(Call&& call) -> Result<decltype(call())> {
+auto catch_error(Call&& call) -> Result<decltype(call())> {
   try {
     return call();
   } catch (const Error& error) {
@@ -108,7 +109,7 @@ void capture_fields(CaptureState& state, M& module) {
 }  // namespace client
 }  // namespace burn
 
-// In a list of fields: not to be visited.
+// Marks a field in a BURN_MODULE list that is not visited.
 #define BURN_SKIP(field) ::burn::nn::detail::skip(field)
 
 #define BURN_CHECK_FIELD(f)                                                                                   \
@@ -165,7 +166,7 @@ void capture_fields(CaptureState& state, M& module) {
   /* The same, or what is wrong with the record. */                                                                    \
   template <int = 0>                                                                                                   \
   ::burn::Result<Type> try_load_record(const ::burn::Record& record) const {                                           \
-    return ::burn::nn::detail::tried([&] { return load_record(record); });                                             \
+    return ::burn::nn::detail::catch_error([&] { return load_record(record); });                                       \
   }                                                                                                                    \
   /* into_record() and load_record() with a file (Record::save, Record::load). */                                      \
   template <int = 0>                                                                                                   \
@@ -178,7 +179,7 @@ void capture_fields(CaptureState& state, M& module) {
   }                                                                                                                    \
   template <int = 0>                                                                                                   \
   ::burn::Result<Type> try_load_file(const std::filesystem::path& path) const {                                        \
-    return ::burn::nn::detail::tried([&] { return load_file(path); });                                                 \
+    return ::burn::nn::detail::catch_error([&] { return load_file(path); });                                           \
   }                                                                                                                    \
   /* The devices that its tensors are on, each once, in their order; with a tape where one of its tensors is on it. */ \
   template <int = 0>                                                                                                   \

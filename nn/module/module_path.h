@@ -1,4 +1,4 @@
-// Where a walk through a module stands, as a dotted path: "encoder.layers.0.weight".
+// The current position of a walk through a module, as a dotted path: "encoder.layers.0.weight".
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace burn::nn::detail {
 
 class ModulePath {
  public:
-  // A field of this name; the module that the walk begins with has none.
+  // Appends a field's name; the module that the walk begins with has an empty name.
   void enter(std::string_view name) {
     lengths_.push_back(text_.size());
     if (!text_.empty() && !name.empty()) text_ += '.';
@@ -24,7 +24,7 @@ class ModulePath {
 
  private:
   std::string text_;
-  std::vector<std::size_t> lengths_;  // of the text before each name in it
+  std::vector<std::size_t> lengths_;  // length of the text before each name in it
 };
 
 }  // namespace burn::nn::detail

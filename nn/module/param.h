@@ -1,4 +1,4 @@
-// Parameters and running statistics: the tensors of a module that training changes and records keep.
+// Parameters and running statistics: the tensors of a module that training changes and records store.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace burn {
 
-// Names a parameter for as long as the process lives: the key of its gradient and of its optimizer state. Copies share
-// it: within one module they are one parameter at several places (nn/module/tied.h). Loading a record keeps it;
-// nn::fresh() gives another.
+// Identifies a parameter during the life of the process: the key of its gradient and of its optimizer state. Copies
+// share it: within one module they are one parameter at several places (nn/module/tied.h). Loading a record keeps it;
+// nn::fresh() assigns a new one.
 using ParamId = std::uint64_t;
 ParamId new_param_id();
 
 namespace nn {
 class Reparameterization;  // nn/module/reparameterization.h
 
-// How the numbers of a parameter differ in a record: `save` makes those of the record, `load` undoes it.
+// Conversion of a parameter's values for records: `save` computes the record's values, `load` is its inverse.
 struct RecordMapping {
   std::function<client::Value(const client::Value&)> load, save;
 };
@@ -33,16 +33,16 @@ struct Slot {
   Role role = Role::parameter;
   ParamId id = 0;
   client::Value value;
-  bool is_frozen = false;  // gradients pass it by; what is remembered where there is no tape to tell
-  std::shared_ptr<const nn::RecordMapping> mapping{};  // null: a record has the numbers as they are
+  bool is_frozen = false;                              // gets no gradient; used where there is no tape that would tell
+  std::shared_ptr<const nn::RecordMapping> mapping{};  // null: a record stores the values unchanged
 
   bool is_trainable() const { return role == Role::parameter && value.is_tracked(); }
-  // Whether it is a leaf of the tape wherever there is one.
+  // Whether it is a leaf of the tape, or would be one on an autodiff device.
   bool wants_grad() const {
     if (role != Role::parameter || !ir::is_floating(value.dtype())) return false;
     return value.is_autodiff() ? value.is_tracked() : !is_frozen;
   }
-  // Other numbers, on or off the tape's device. Frozen stays frozen.
+  // Replaces the values, on an autodiff device or not. A frozen parameter stays frozen.
   void put(const client::Value& numbers, bool is_autodiff) {
     const bool is_leaf = wants_grad();
     if (role == Role::parameter) is_frozen = !is_leaf && ir::is_floating(value.dtype());
@@ -51,7 +51,7 @@ struct Slot {
     else
       value = is_leaf ? client::require_grad(numbers) : numbers.from_inner();
   }
-  // Freezes a parameter, or lets gradients reach it again.
+  // Freezes a parameter, or makes it trainable again.
   void set_require_grad(bool wanted) {
     if (role != Role::parameter || !ir::is_floating(value.dtype())) return;
     is_frozen = !wanted;
@@ -62,14 +62,14 @@ struct Slot {
   }
 };
 
-// Further parameters from which a parameter's tensor is computed, together with its own (apply_lora).
+// Further parameters from which, together with the parameter's own values, its tensor is computed (apply_lora).
 struct Adapter {
-  std::shared_ptr<const nn::Reparameterization> how;  // null: there are none
+  std::shared_ptr<const nn::Reparameterization> how;  // null: no adapter
   std::vector<Slot> slots;                            // in the order of how->adapter_names()
 };
 
-// A parameter without its rank and kind. What a layer computes with is value(); slot() holds the parameter's own
-// numbers, which it is the same as without an adapter.
+// A parameter without its rank and kind. Layers compute with value(). slot() holds the parameter's own values; without
+// an adapter, value() is the same.
 class ParamBase {
  public:
   ParamId id() const { return slot_.id; }
@@ -91,8 +91,8 @@ class ParamBase {
 };
 
 // A parameter. On an autodiff device it is a leaf of the tape unless it is frozen, by no_grad() of its module or here.
-// A copy is the same parameter: two places of one module that hold copies are trained as one. To change one of them
-// alone (set_require_grad) is an error of the next walk over the module.
+// A copy is the same parameter: two places of one module that hold copies are trained as one. If only one of them is
+// changed (set_require_grad), the next walk over the module throws.
 template <int D, Kind K = Float>
 class Param : public ParamBase {
  public:
@@ -105,12 +105,12 @@ class Param : public ParamBase {
     }
   }
 
-  // Errors (thrown): there is none, as the module was default-constructed, moved from, or left out of an initializer.
+  // Errors (thrown): an empty tensor: the module was default-constructed, moved from, or left out of an initializer.
   Tensor<D, K> val(Loc where = Loc::current()) const {
     client::fail_if_empty(slot_.value, "parameter", at(where));
     return Tensor<D, K>{value(at(where))};
   }
-  // The same parameter, whose numbers are save(numbers) in records and load(those) when they are loaded. Each gives a
+  // The same parameter, but records store save(values), and loading a record applies load() to them. Both return a
   // tensor of rank D; load(save(x)) has the shape of x.
   Param with_record_mappers(std::function<Tensor<D, K>(const Tensor<D, K>&)> load,
                             std::function<Tensor<D, K>(const Tensor<D, K>&)> save) const {
@@ -129,8 +129,8 @@ class Param : public ParamBase {
   }
 };
 
-// A statistic that forward() itself renews in training (BatchNorm), hence writable in a const module. A copy has its
-// own from then on, also within one module, where parameters would be tied. One thread at a time.
+// A statistic that forward() itself updates in training (BatchNorm), hence writable in a const module. A copy is
+// independent, also within one module, where parameters would be tied. One thread at a time.
 template <int D>
 class RunningState {
  public:
@@ -141,11 +141,11 @@ class RunningState {
     slot_.value = initial.value().inner();
   }
 
-  Tensor<D> val(Loc where = Loc::current()) const {  // on the inner device: no gradient passes
+  Tensor<D> val(Loc where = Loc::current()) const {  // on the inner device: it has no gradient
     client::fail_if_empty(slot_.value, "running state", at(where));
     return Tensor<D>{slot_.value};
   }
-  // A value that cannot be computed, because the batch it comes from failed, changes nothing on the device.
+  // If `value` cannot be computed, because the batch that it depends on failed, the statistic keeps its old value.
   void update(const Tensor<D>& value) const {
     const auto next = value.value().inner();
     const bool replaces =
@@ -159,7 +159,8 @@ class RunningState {
   mutable Slot slot_;
 };
 
-// For Device::place(): the same parameter, with its gradients, its optimizer state and whether it is frozen.
+// For Device::place(): the same parameter on another device. It keeps its id, so its gradients and optimizer state, and
+// whether it is frozen.
 template <int D, Kind K>
 Param<D, K> place_on(const Device& device, const Param<D, K>& param, const SplitAlong& split,
                      const client::Site& site) {

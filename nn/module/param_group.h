@@ -1,4 +1,4 @@
-// Some of a module's parameters, by path, pattern or id: what an optimizer, a schedule, freezing or a record is about.
+// Selects some of a module's parameters, by path, pattern or id, for an optimizer, a schedule, freezing or a record.
 //
 //   const auto norms = ParamGroup::from_regex("norm_[0-9]\\.(gamma|beta)");
 //   optim.with_group(norms, optim::AdamWConfig{.weight_decay = 0});
@@ -21,19 +21,19 @@ class ParamGroup {
   using Predicate = std::function<bool(std::string_view path)>;
 
   static ParamGroup all();
-  // The parameter of this path, or those below it: "layers.0" has "layers.0.linear.weight".
+  // The parameter with this path, or all below it: "layers.0" contains "layers.0.linear.weight".
   static ParamGroup from_path(std::string path);
   static ParamGroup from_paths(std::vector<std::string> paths);
   static ParamGroup from_predicate(Predicate holds);
   static ParamGroup from_any_predicates(std::vector<Predicate> predicates);
-  static ParamGroup from_predicates(std::vector<Predicate> predicates);  // all of them hold
-  // Paths in which the pattern (ECMAScript) is found: all of it where it begins with ^ and ends with $. Errors
-  // (thrown): no such pattern.
+  static ParamGroup from_predicates(std::vector<Predicate> predicates);  // all of them must hold
+  // Paths in which the pattern (ECMAScript) is found anywhere; begin it with ^ and end it with $ to match whole paths.
+  // Errors (thrown): an invalid pattern.
   static ParamGroup from_regex(const std::string& pattern);
   static ParamGroup from_any_regexes(const std::vector<std::string>& patterns);
-  static ParamGroup from_regexes(const std::vector<std::string>& patterns);  // all of them are found
+  static ParamGroup from_regexes(const std::vector<std::string>& patterns);  // all of them must be found
   static ParamGroup from_ids(std::vector<ParamId> ids);
-  // Those of a module that is part of another: its copies share their ids.
+  // The parameters of a module. They are found by id, so also in its copies and in modules that contain one.
   template <Module M>
   static ParamGroup from_module(const M& module) {
     return from_ids(ids_from_module(module));
@@ -47,10 +47,10 @@ class ParamGroup {
     return ids;
   }
 
-  ParamGroup fuse(const ParamGroup& other) const;     // what is in one of them
-  ParamGroup exclude(const ParamGroup& other) const;  // what is in this one and not in the other
+  ParamGroup fuse(const ParamGroup& other) const;     // parameters in at least one of the two
+  ParamGroup exclude(const ParamGroup& other) const;  // parameters in this group and not in `other`
   bool matches(ParamId id, std::string_view path) const { return matches_(id, path); }
-  // The first of a parameter's paths that is in the group; null: none is.
+  // The first of a parameter's paths that is in the group; null if none is.
   const std::string* first_match(ParamId id, const std::vector<std::string>& paths) const;
 
  private:
@@ -62,8 +62,8 @@ class ParamGroup {
 
 namespace nn {
 
-// A module with the parameters of a group frozen, as by no_grad(), or trained again. The others stay as they are. A
-// parameter at several places is in the group if one of its paths is.
+// Returns the module with the parameters of a group frozen, as by no_grad(), or trainable again. The others do not
+// change. A parameter at several places is in the group if one of its paths is.
 template <Module M>
 M freeze_group(const M& module, const ParamGroup& group) {
   M copy = module;
@@ -80,11 +80,11 @@ M unfreeze_group(const M& module, const ParamGroup& group) {
   });
   return copy;
 }
-// The tensors of a group by path, read from the device: module.into_record() of a part. A parameter at several places
-// is recorded once, by its first path that is in the group.
+// The tensors of a group by path, read from the device, like module.into_record() for a part of the module. A parameter
+// at several places is recorded once, by its first path that is in the group.
 template <Module M>
 Record into_record_group(const M& module, const ParamGroup& group) {
-  std::vector<std::pair<std::string, std::future<TensorData>>> reads;  // all under way before one is waited for
+  std::vector<std::pair<std::string, std::future<TensorData>>> reads;  // all start before the first wait
   for_each_slot_with_paths(const_cast<M&>(module).walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
     if (const auto* path = group.first_match(slot.id, paths))
       reads.emplace_back(*path, client::to_data_async(for_record(slot)));
@@ -93,8 +93,8 @@ Record into_record_group(const M& module, const ParamGroup& group) {
   for (auto& [path, data] : reads) record.insert(path, data.get());
   return record;
 }
-// The module with the record's numbers in the tensors of a group; the others stay as they are. Errors (thrown): as of
-// module.load_record(), of the group.
+// Returns the module with the record's values in the tensors of a group; the others do not change. Errors (thrown):
+// those of module.load_record(), for the tensors of the group.
 template <Module M>
 M load_record_group(const M& module, const Record& record, const ParamGroup& group) {
   M copy = module;

@@ -1,4 +1,4 @@
-// A module as text: a tree with the parameter count of each module and the type of each tensor.
+// Prints a module as a tree, with the parameter count of each module and the type of each tensor.
 #include <algorithm>
 #include <map>
 #include <ostream>
@@ -58,13 +58,13 @@ class PrintVisitor : public ModuleVisitor {
     std::size_t depth;
     std::string text;
     bool is_module;
-    std::int64_t params;        // of a module: each parameter once
-    std::set<ParamId> counted;  // in them
+    std::int64_t params;        // parameter count of a module; each parameter counts once
+    std::set<ParamId> counted;  // parameters in that count
   };
 
   const DisplaySettings settings_;
   std::vector<Line> lines_;
-  std::vector<std::size_t> open_;  // lines of the modules that the walk is in
+  std::vector<std::size_t> open_;  // lines of the enclosing modules
   detail::ModulePath path_;
   std::map<ParamId, std::string> first_path_;
 };

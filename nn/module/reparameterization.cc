@@ -18,7 +18,7 @@ namespace {
   throw Error(StatusCode::invalid_argument, "apply_reparameterization: " + what);
 }
 
-// All parameters with their paths, places of one parameter together.
+// Collects all parameters with their paths; all places of one parameter are in one entry.
 class ParamCollector final : public ModuleVisitor {
  public:
   struct Found {
@@ -58,7 +58,7 @@ Slot adapter_slot(const client::Value& numbers, const Slot& base) {
 namespace detail {
 
 void apply_reparameterization(const ModuleWalk& walk, const MakeAdapter& make) {
-  for_each_slot(walk, [](const std::string&, Slot&) {});  // errors of the module, before anything is made
+  for_each_slot(walk, [](const std::string&, Slot&) {});  // reports errors of the module before anything is made
   ParamCollector collector;
   walk(collector);
   std::vector<std::pair<const ParamCollector::Found*, Adapter>> made;

@@ -1,5 +1,5 @@
-// Parameters that stand at several places of a module. A copy of a Param has the id of the original, and within one
-// module all places of an id are one parameter. Part of the walks of nn/module/module.h.
+// Parameters at several places of a module. A copy of a Param has the id of the original, and within one module all
+// places with the same id are one parameter. Part of the walks of nn/module/module.h.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace burn::nn::detail {
 
-// The places of parameters that a walk has met. For one walk; it keeps pointers into the module.
+// The first place of each parameter that a walk has visited. For one walk; holds pointers into the module.
 class FirstPlaces {
  public:
   struct Entry {
@@ -19,12 +19,12 @@ class FirstPlaces {
     std::size_t number;
   };
 
-  // The first place of the parameter in `slot`, as it was added; null if that is this one (it is added under `number`),
-  // or if the slot holds a running statistic, of which every place has its own.
+  // Returns the entry of the parameter in `slot`; null if this is its first place (it is added with `number`), or if
+  // the slot holds a running statistic, which is never tied.
   const Entry* find_or_add(Slot& slot, std::size_t number = 0) {
     if (slot.role != Slot::Role::parameter) return nullptr;
     if (entries_.empty() ||
-        entries_.back().id < slot.id) {  // as a rule: ids rise in the order in which layers are made
+        entries_.back().id < slot.id) {  // the usual case: ids rise in the order in which layers are made
       entries_.push_back({slot.id, &slot, number});
       return nullptr;
     }
@@ -35,10 +35,10 @@ class FirstPlaces {
   }
 
  private:
-  std::vector<Entry> entries_;  // by id
+  std::vector<Entry> entries_;  // sorted by id
 };
 
-// Whether two places of one parameter agree: the same numbers on the same device, both frozen or both trained. They may
+// Whether two places of one parameter agree: the same storage on the same device, both frozen or both trained. They may
 // be different leaves of the tape.
 inline bool agree(const Slot& first, const Slot& later) {
   return first.value.storage() == later.value.storage() && first.value.is_autodiff() == later.value.is_autodiff() &&

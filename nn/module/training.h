@@ -1,4 +1,4 @@
-// Whether a layer is being trained: what layers ask that behave differently then (dropout, batch normalisation).
+// Whether a layer is being trained, for layers that behave differently in training (dropout, batch normalisation).
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace burn::nn {
 
-// A field of such a layer, named in its BURN_MODULE list like any other; train() and valid() of the module that it is
-// in set it. It belongs to the module, goes with its copies, and stays as it is on another device.
+// A field of such a layer, named in its BURN_MODULE list like any other. train() and valid() of a module that contains
+// it set it. It is copied with the module, and keeps its mode when the module is moved to another device.
 //
 //   struct Noise {
 //     double scale = 0.1;
@@ -21,13 +21,12 @@ namespace burn::nn {
 //   };
 class Training {
  public:
-  // by_device: what holds until train() or valid() is called. The layer trains while it works on an autodiff device.
+  // by_device: the mode until train() or valid() is called. The layer trains while it is on an autodiff device.
   enum class Mode : std::uint8_t { by_device, on, off };
 
   Mode mode() const { return mode_; }
   void set(Mode mode) { mode_ = mode; }
-  // `decisive`: the tensor whose device decides as long as set() was not called: a parameter of the layer, or its
-  // input.
+  // `decisive`: the tensor whose device decides in mode by_device: a parameter of the layer, or its input.
   bool is_on(const client::Value& decisive) const {
     return mode_ == Mode::by_device ? decisive.is_autodiff() : mode_ == Mode::on;
   }

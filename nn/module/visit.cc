@@ -14,7 +14,7 @@
 namespace burn::nn {
 namespace {
 
-// A tensor of a module, and which of the list is the next place of the same parameter (0: there is none).
+// A tensor of a module. `next`: index of the next place of the same parameter in the list; 0: none.
 struct Place {
   std::string path;
   Slot* slot;
@@ -79,8 +79,8 @@ bool is_same(const Slot& a, const Slot& b) {
          a.value.tape().get() == b.value.tape().get() && a.value.is_autodiff() == b.value.is_autodiff();
 }
 
-// Calls body(place) for the first place of every tensor, then copies what it has changed there to the others. Where it
-// changes nothing, nothing is written: the module may be const, and its places leaves of their own.
+// Calls body(place) for the first place of every tensor, then copies the slot to the other places if body has changed
+// it. Otherwise nothing is written: the module may be const, and its places may be different leaves.
 template <typename Body>
 void for_each_first(const std::vector<Place>& places, Body&& body) {
   for (const auto& place : places) {
@@ -108,7 +108,7 @@ class SharingVisitor final : public ModuleVisitor {
   detail::FirstPlaces firsts_;
 };
 
-// Without paths, until there is something to say.
+// Visits without paths; finds them only for an error.
 class UnnamedVisitor final : public ModuleVisitor {
  public:
   UnnamedVisitor(const ModuleWalk& walk, const std::function<void(Slot&, bool)>& body) : walk_(walk), body_(body) {}
@@ -201,7 +201,7 @@ void for_each_pair(const ModuleWalk& a, const ModuleWalk& b,
   }
   std::size_t i = 0;
   for_each_first(bs, [&](const Place& place) {
-    while (!as[i].is_first) ++i;  // of the same places as in b
+    while (!as[i].is_first) ++i;  // first places are the same in a and b
     body(place.path, *as[i++].slot, *place.slot);
   });
 }

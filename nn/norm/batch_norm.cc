@@ -22,7 +22,7 @@ BatchNorm BatchNormConfig::init(const Device& device) const {
 
 namespace {
 
-// [channel] as [1, channel, 1, ...], to meet x.
+// [channel] as [1, channel, 1, ...], to broadcast to x.
 Value per_channel(const Value& v, const Value& x) {
   ir::Shape shape = ir::Shape::filled(x.rank(), 1);
   shape[1] = v.type().num_elements();
@@ -33,7 +33,7 @@ Value scale_and_shift(const Value& centred, const Value& var, const Value& gamma
   return centred * (per_channel(gamma, centred) / sqrt(var + epsilon)) + per_channel(beta, centred);
 }
 
-// Moves a statistic towards that of a batch, [1, channel, 1, ...].
+// Moves a running statistic towards the batch's, [1, channel, 1, ...], by `momentum`.
 void move_towards(const RunningState<1>& running, const Value& batch, double momentum) {
   const Value moved = client::in_compute_dtype(running.slot().value, client::current_site(), [&](const Value& old) {
     const Value seen = client::reshape(batch.inner(), old.shape(), client::current_site());

@@ -1,4 +1,4 @@
-// Batch normalisation (Ioffe and Szegedy, arXiv:1502.03167), for any number of dims behind the channels.
+// Batch normalisation (Ioffe and Szegedy, arXiv:1502.03167), for any number of dims after the channels.
 #pragma once
 
 #include "nn/module/config.h"
@@ -8,21 +8,21 @@
 namespace burn::nn {
 
 namespace detail {
-// The formula with given statistics, all [channel], wherever they are from.
+// Normalises with the given statistics; all arguments but x are [channel].
 client::Value batch_norm(const client::Value& x, const client::Value& gamma, const client::Value& beta,
                          const client::Value& mean, const client::Value& var, double epsilon, const client::Site& site);
 }  // namespace detail
 
 // y = gamma (x - mean) / sqrt(var + epsilon) + beta, per channel.
 //
-// In training mean and (biased) variance are the batch's, and each forward() moves the running statistics towards them:
-// new = old (1 - momentum) + batch momentum. Otherwise the running statistics count. Whether it trains, valid() and
-// train() of the module say; before either, the device of the layer does: if it is an autodiff device. Freezing
-// (no_grad) is about gamma and beta alone: a frozen layer in training normalises by the batch and moves its statistics
-// all the same, as in PyTorch and Burn. training.set(Training::Mode::off) keeps them.
+// In training, mean and (biased) variance are the batch's, and each forward() updates the running statistics: new = old
+// (1 - momentum) + batch momentum. Otherwise the running statistics are used. valid() and train() of the module set
+// whether it trains; until one of them is called, it trains if the layer is on an autodiff device. Freezing (no_grad)
+// affects gamma and beta only: a frozen layer in training still normalises by the batch and updates its statistics, as
+// in PyTorch and Burn. training.set(Training::Mode::off) keeps them.
 struct BatchNorm {
   Param<1> gamma, beta;                       // [channel]
-  RunningState<1> running_mean, running_var;  // [channel]; the biased variance, as Burn keeps it
+  RunningState<1> running_mean, running_var;  // [channel]; the biased variance, as in Burn
   double momentum = 0.1, epsilon = 1e-5;
   Training training{};
   BURN_MODULE(BatchNorm, gamma, beta, running_mean, running_var, momentum, epsilon, training)

@@ -14,8 +14,8 @@ client::Value group_norm(const client::Value& x, std::int64_t groups, const clie
                          const client::Value* beta, double epsilon, const client::Site& site);
 }
 
-// Over all elements of a sample that are in a group of channels; then, unless affine is off, gamma x + beta for each
-// channel.
+// Normalises over all elements of a sample in a group of channels; then, unless affine is off, applies gamma x + beta
+// per channel.
 struct GroupNorm {
   std::optional<Param<1>> gamma{}, beta{};  // [channel]
   std::int64_t num_groups = 1;

@@ -9,7 +9,7 @@
 
 namespace burn::nn {
 
-// A group for each channel.
+// GroupNorm with one channel per group.
 struct InstanceNorm {
   std::optional<Param<1>> gamma{}, beta{};  // [channel]
   double epsilon = 1e-5;

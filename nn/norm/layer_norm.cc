@@ -28,7 +28,7 @@ client::Value detail::layer_norm(const client::Value& x, const client::Value& ga
         "layer_norm: the layer has size " + std::to_string(gamma.dim(0)) + ", the input is " + ir::to_string(x.type()),
         site);
   }
-  const auto line = [&](const client::Value& v) { return client::line_of(v, x, site); };
+  const auto line = [&](const client::Value& v) { return client::as_row_vector(v, x, site); };
   const ir::Dims axis{x.rank() - 1};
   return client::in_wide_dtype(x, site, [&](const client::Value& wide) {
     const client::Value centred = wide - client::mean(wide, axis, site);

@@ -10,7 +10,7 @@
 namespace burn::nn {
 
 namespace detail {
-// The formula: gamma and, unless null, beta are [d], the last dim of x.
+// Normalises x; gamma and, unless null, beta are [d], where d is the last dim of x.
 client::Value layer_norm(const client::Value& x, const client::Value& gamma, const client::Value* beta, double epsilon,
                          const client::Site& site);
 }  // namespace detail

@@ -14,7 +14,7 @@ client::Value LocalResponseNorm::apply(const client::Value& value, const client:
   detail::check_rank_at_least("local_response_norm", value, 2, site);
   if (value.type().num_elements() == 0) return value;
   return client::in_wide_dtype(value, site, [&](const client::Value& x) {
-    // The channels as the height of an image, padded to where the windows reach.
+    // Treats the channels as the height of an image, padded as far as the windows reach.
     const auto n = value.dim(0), c = value.dim(1), rest = value.type().num_elements() / (n * c);
     const std::pair<std::int64_t, std::int64_t> pads[] = {{(size - 1) / 2, size / 2}, {0, 0}};
     const client::Value squares = client::pad(client::reshape(x * x, {n, 1, c, rest}, site), pads, 0, site);

@@ -7,8 +7,8 @@
 
 namespace burn::nn {
 
-// y = x / (k + alpha m)^beta, where m is the mean of the squares of the `size` channels around: from c - (size - 1) / 2
-// to c + size / 2, divided by size also where some of them are not there.
+// y = x / (k + alpha m)^beta, where m is the mean of the squares of `size` neighbouring channels, c - (size - 1) / 2 to
+// c + size / 2. The divisor is `size` also at the edges, where some of these channels do not exist.
 struct LocalResponseNorm {
   std::int64_t size = 1;
   double alpha = 1e-4, beta = 0.75, k = 1;

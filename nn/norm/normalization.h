@@ -1,4 +1,4 @@
-// Any of the normalisations, or none, for models that leave the choice to their configuration.
+// Any of the normalisations, or none, for models whose configuration selects it.
 #pragma once
 
 #include <optional>
@@ -18,12 +18,14 @@ struct Normalization {
   std::variant<Identity, BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm> norm{};
   BURN_MODULE(Normalization, norm)
 
-  // Shapes: [batch, channel, ...] (LayerNorm, RmsNorm: [..., d_model]) -> the same. Errors: those of the one chosen.
+  // Shapes: [batch, channel, ...] (LayerNorm, RmsNorm: [..., d_model]) -> the same. Errors: those of the selected
+  // layer.
   BURN_FORWARD_ANY_RANK(nullptr, 2)
   client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
-// The layer that is given; none: Identity. NormalizationConfig{.layer = LayerNormConfig{.d_model = 64}}.
+// Set at most one field; without any, the layer is Identity. NormalizationConfig{.layer = LayerNormConfig{.d_model =
+// 64}}.
 struct NormalizationConfig {
   std::optional<BatchNormConfig> batch{};
   std::optional<GroupNormConfig> group{};
@@ -32,9 +34,9 @@ struct NormalizationConfig {
   std::optional<RmsNormConfig> rms{};
   BURN_CONFIG(NormalizationConfig, batch, group, instance, layer, rms)
 
-  // Errors: more than one; those of the one given.
+  // Errors: more than one field set; those of the selected layer.
   Normalization init(const Device& device) const;
-  // The same of so many channels or features.
+  // A copy with this number of channels or features.
   NormalizationConfig with_num_features(std::int64_t count) const;
 };
 

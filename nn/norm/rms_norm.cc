@@ -24,7 +24,7 @@ Value RmsNorm::apply(const Value& value, const client::Site& site) const {
   }
   return client::in_wide_dtype(value, site, [&](const Value& x) {
     const Value square = client::mean(x * x, ir::Dims{value.rank() - 1}, site);
-    return x / sqrt(square + epsilon) * client::line_of(scale, value, site);
+    return x / sqrt(square + epsilon) * client::as_row_vector(scale, value, site);
   });
 }
 

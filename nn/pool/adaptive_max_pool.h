@@ -1,4 +1,4 @@
-// Pooling to a size by maxima: output i is the largest of the elements floor(i in / out) .. ceil((i + 1) in / out).
+// Max pooling to a size: output i is the largest of the elements floor(i in / out) .. ceil((i + 1) in / out).
 #pragma once
 
 #include <array>

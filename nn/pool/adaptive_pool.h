@@ -1,4 +1,4 @@
-// Pooling to a size: means over windows floor(i in / out) .. ceil((i + 1) in / out).
+// Average pooling to a size: output i is the mean of the elements floor(i in / out) .. ceil((i + 1) in / out).
 #pragma once
 
 #include <array>

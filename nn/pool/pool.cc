@@ -30,7 +30,7 @@ detail::Padding padding_of(const Layer& layer, const Value& x) {
                                  {layer.kernel_size, layer.stride, dilation});
 }
 
-// The padding as a part of the tensor: the pooling ops pad both ends alike.
+// Pads the tensor itself, for padding that differs at both ends: the pooling ops pad both ends equally.
 Value pad(const Value& x, const detail::Padding& padding, double number, const Site& site) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pads;
   pads.reserve(static_cast<std::size_t>(padding.begin.rank()));

@@ -10,7 +10,8 @@
 
 namespace burn::nn {
 
-// Padding never wins. ceil_mode keeps a last partial window that starts inside the input or the padding before it.
+// Padding is never the maximum. ceil_mode keeps a last partial window that starts inside the input or the padding
+// before it.
 struct MaxPool1d {
   std::array<std::int64_t, 1> kernel_size{1}, stride{1}, dilation{1};
   PaddingConfig1d padding{};
@@ -31,7 +32,7 @@ struct MaxPool1dConfig {
   bool ceil_mode = false;
   BURN_CONFIG(MaxPool1dConfig, kernel_size, stride, dilation, padding, ceil_mode)
 
-  MaxPool1d init() const;  // Errors: a size below 1; a padding that is none.
+  MaxPool1d init() const;  // Errors: a size below 1; an invalid padding.
 };
 
 struct MaxPool2d {
@@ -78,7 +79,7 @@ struct MaxPool3dConfig {
   MaxPool3d init() const;  // Errors: as MaxPool1dConfig.
 };
 
-// With count_include_pad, padding counts as zeros; without, a mean is over the window's elements inside the input.
+// With count_include_pad, padding counts as zeros; without, the mean is over the window's elements inside the input.
 struct AvgPool1d {
   std::array<std::int64_t, 1> kernel_size{1}, stride{1};
   PaddingConfig1d padding{};

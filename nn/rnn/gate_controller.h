@@ -1,4 +1,4 @@
-// What a gate of a recurrent layer computes with: its weights for the input, and for the hidden state.
+// The parameters of a gate of a recurrent layer: its weights for the input and for the hidden state.
 #pragma once
 
 #include "nn/layer/linear.h"

@@ -29,7 +29,8 @@ Gru GruConfig::init(const Device& device) const {
 RecurrentValues Gru::apply_layer(const Value& x, const std::vector<Value>& state, const Site& site) const {
   const client::SiteScope scope{site};
   const detail::Gates gates{"Gru", {&update_gate, &reset_gate, &new_gate}, site, reset_after};
-  // Without reset_after the new gate's hidden product waits for the reset gate.
+  // Without reset_after, the new gate's hidden product needs the result of the reset gate, so it is computed
+  // separately.
   const std::optional<detail::Gates> first_two =
       reset_after ? std::nullopt : std::optional{detail::Gates{"Gru", {&update_gate, &reset_gate}, site}};
   const std::optional<detail::Gates> last =
@@ -37,13 +38,13 @@ RecurrentValues Gru::apply_layer(const Value& x, const std::vector<Value>& state
   detail::check_input("Gru", x, gates, site);
   detail::check_state("Gru", state, 1, site);
   const detail::ScanOrder order{batch_first, reverse};
-  Value h = detail::state_or_zeros("Gru: the state", state.empty() ? nullptr : &state[0], x, gates, way, site);
-  // As wide as a state at once: its gradient is then added up within each step's kernel, and summed over the batch
-  // once.
+  Value h = detail::state_or_zeros("Gru: the state", state.empty() ? nullptr : &state[0], x, gates, order, site);
+  // Expanded to the shape of a state before the loop: its gradient is then accumulated within each step's kernel, and
+  // summed over the batch once.
   std::optional<Value> last_bias;
   if (gates.last_bias)
     last_bias = client::expand(client::reshape(*gates.last_bias, {1, gates.width()}, site), h.shape(), site);
-  const Value states = detail::scan_time(x, gates, way, site, [&](const Value& of_input) {
+  const Value states = detail::scan_time(x, gates, order, site, [&](const Value& of_input) {
     const Value of_hidden = (first_two ? *first_two : gates).of_hidden(h, site), before = h;
     const auto open = [&](std::int64_t gate) {
       return gate_activation.apply(gates.gate(of_input, gate, site) + gates.gate(of_hidden, gate, site), site);

@@ -1,4 +1,4 @@
-// Recurrent layers on top of each other. Private to nn/rnn/.
+// Stacked recurrent layers. Private to nn/rnn/.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,15 @@
 
 namespace burn::nn::detail {
 
-// The state of each of `count` layers: equal parts of the first dim of its tensors; of none, none. Errors (thrown): a
-// first dim that does not divide by `count`.
+// Splits the state into those of `count` layers: equal parts of the first dim of its tensors. An empty state stays
+// empty for each layer. Errors (thrown): a first dim that is not divisible by `count`.
 std::vector<std::vector<client::Value>> states_of_layers(const std::vector<client::Value>& state, std::size_t count,
                                                          const client::Site& site);
-// The same put together again.
+// The inverse of states_of_layers().
 std::vector<client::Value> joined_states(const std::vector<std::vector<client::Value>>& states,
                                          const client::Site& site);
 
-// bottom.apply_layer(), then that of each layer of bottom.above, on the states of the one below, which bottom.dropout
-// thins out before.
+// Applies bottom.apply_layer(), then each layer of bottom.above to the states of the one below, after bottom.dropout.
 template <typename Layer>
 RecurrentValues apply_layers(const Layer& bottom, const client::Value& x, const std::vector<client::Value>& state,
                              const client::Site& site) {
@@ -37,7 +36,8 @@ RecurrentValues apply_layers(const Layer& bottom, const client::Value& x, const 
   return result;
 }
 
-// Gives `bottom` the layers that its configuration asks for. `width`: of what each layer gives to the next.
+// Fills bottom.above with the layers of the configuration. `width`: the number of features that each layer passes to
+// the next.
 template <typename Config, typename Layer>
 void add_layers(const char* name, const Config& config, std::int64_t width, Layer& bottom, const Device& device) {
   check_at_least(name, "n_layers", config.n_layers, 1);

@@ -36,11 +36,11 @@ RecurrentValues Lstm::apply_layer(const Value& x, const std::vector<Value>& stat
   detail::check_state("Lstm", state, 2, site);
   const detail::ScanOrder order{batch_first, reverse};
   const auto initial = [&](const char* what, std::size_t part) {
-    return detail::state_or_zeros(what, state.empty() ? nullptr : &state[part], x, gates, way, site);
+    return detail::state_or_zeros(what, state.empty() ? nullptr : &state[part], x, gates, order, site);
   };
   Value c = initial("Lstm: the cell state", 0);
   Value h = initial("Lstm: the hidden state", 1);
-  const Value states = detail::scan_time(x, gates, way, site, [&](const Value& of_input) {
+  const Value states = detail::scan_time(x, gates, order, site, [&](const Value& of_input) {
     const Value of_hidden = gates.of_hidden(h, site);
     const auto sum = [&](std::int64_t gate) {
       return gates.gate(of_input, gate, site) + gates.gate(of_hidden, gate, site);

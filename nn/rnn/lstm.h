@@ -14,22 +14,22 @@
 
 namespace burn::nn {
 
-// With sigmoids i, f, o of the input, forget and output gate and g of the cell gate: c = f c + i tanh(g),
-// h = o tanh(c).
+// c = f c + i tanh(g), h = o tanh(c), where i, f and o are the sigmoids of the input, forget and output gate, and g is
+// the cell gate.
 struct Lstm {
   template <int D>
   using State = LstmState<D>;
 
   GateController input_gate, forget_gate, output_gate, cell_gate;
   bool batch_first = true;
-  bool reverse = false;          // walks time backwards; the result of a step stays at its place
+  bool reverse = false;          // walks time backwards; results keep the time order of the input
   std::optional<double> clip{};  // cell states are kept in [-clip, clip]
   bool input_forget = false;     // f = 1 - i; the forget gate is not used
   Activation gate_activation = Sigmoid{};
-  Activation cell_activation = Tanh{};    // of g
-  Activation hidden_activation = Tanh{};  // of c
-  std::vector<Lstm> above{};              // further layers, each on the states of the one below
-  Dropout dropout{.prob = 0};             // of states, between layers
+  Activation cell_activation = Tanh{};    // applied to g
+  Activation hidden_activation = Tanh{};  // applied to c
+  std::vector<Lstm> above{};              // further layers; each takes the states of the one below
+  Dropout dropout{.prob = 0};             // on the states, between layers
   BURN_MODULE(Lstm, input_gate, forget_gate, output_gate, cell_gate, gate_activation, cell_activation,
               hidden_activation, above, dropout)
 
@@ -39,16 +39,16 @@ struct Lstm {
   BURN_FORWARD(nullptr, (), BURN_LIST(std::pair<Tensor<3>, LstmState<2>>),
                (const Tensor<3>& x, const std::optional<LstmState<2>>& state = std::nullopt),
                (x.value(), detail::tensors_of(state)))
-  // `state`: its tensors, or none.
+  // `state`: the tensors of the state; empty: zeros.
   RecurrentValues apply(const client::Value& x, const std::vector<client::Value>& state,
                         const client::Site& site) const {
     return detail::apply_layers(*this, x, state, site);
   }
-  // Of this layer without those above.
+  // The result of this layer without those above.
   RecurrentValues apply_layer(const client::Value& x, const std::vector<client::Value>& state,
                               const client::Site& site) const;
-  // The same of the steps of a sequence, each [batch, d_input], in the order of time. All of them are taken first.
-  // Errors: no step.
+  // The same for a range of time steps in order, each [batch, d_input]. Reads the whole range before it computes.
+  // Errors: an empty range.
   template <std::ranges::input_range Steps>
   std::pair<Tensor<3>, LstmState<2>> forward_iter(Steps&& steps,
                                                   const std::optional<LstmState<2>>& state = std::nullopt,
@@ -60,7 +60,7 @@ struct Lstm {
   }
 };
 
-// Of an Lstm, or of one in each direction, where `reverse` is what the first of the two does.
+// The configuration of an Lstm, or of a bidirectional one, where `reverse` applies to the first of the two layers.
 template <typename Layer>
 struct LstmConfigOf {
   std::int64_t d_input = 0, d_hidden = 0;
@@ -73,9 +73,9 @@ struct LstmConfigOf {
   ActivationConfig gate_activation{.kind = "sigmoid"};
   ActivationConfig cell_activation{.kind = "tanh"};
   ActivationConfig hidden_activation{.kind = "tanh"};
-  // Layers on top of each other, each on the hidden states of the one below, of which training drops a part `dropout`.
-  // The state of several layers is that of one with n_layers times the first dim, layer by layer:
-  // [n_layers batch, d_hidden], in both directions [2 n_layers, batch, d_hidden].
+  // Number of stacked layers. Each takes the hidden states of the one below, to which dropout with probability
+  // `dropout` is applied in training. The state of several layers has n_layers times the first dim, layer by layer:
+  // [n_layers batch, d_hidden], bidirectional [2 n_layers, batch, d_hidden].
   std::int64_t n_layers = 1;
   double dropout = 0;
   BURN_CONFIG(LstmConfigOf, d_input, d_hidden, bias, initializer, batch_first, reverse, clip, input_forget,

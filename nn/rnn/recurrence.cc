@@ -48,7 +48,7 @@ Gates::Gates(const char* layer, std::initializer_list<const GateController*> gat
     : input_weight(weights_of(layer, gates, &GateController::input_transform, site)),
       hidden_weight(weights_of(layer, gates, &GateController::hidden_transform, site)),
       bias(biases_of(gates, &GateController::input_transform, site)) {
-  // Once, and not in each step: the weight's gradient is then one product (autodiff/shared_factors.h).
+  // Cast once, not in each step: the weight's gradient is then one product (autodiff/shared_factors.h).
   if (const auto low = client::product_dtype({&hidden_weight})) hidden_weight = client::cast(hidden_weight, *low, site);
   auto of_hidden = biases_of(gates, &GateController::hidden_transform, site);
   if (!of_hidden) return;

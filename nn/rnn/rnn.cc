@@ -27,8 +27,8 @@ RecurrentValues Rnn::apply_layer(const Value& x, const std::vector<Value>& state
   detail::check_input("Rnn", x, gates, site);
   detail::check_state("Rnn", state, 1, site);
   const detail::ScanOrder order{batch_first, reverse};
-  Value h = detail::state_or_zeros("Rnn: the state", state.empty() ? nullptr : &state[0], x, gates, way, site);
-  const Value states = detail::scan_time(x, gates, way, site, [&](const Value& of_input) {
+  Value h = detail::state_or_zeros("Rnn: the state", state.empty() ? nullptr : &state[0], x, gates, order, site);
+  const Value states = detail::scan_time(x, gates, order, site, [&](const Value& of_input) {
     h = hidden_activation.apply(of_input + gates.of_hidden(h, site), site);
     if (clip) h = client::clamp(h, -*clip, *clip, site);
     return h;

@@ -19,11 +19,11 @@ struct Rnn {
 
   GateController gate;
   bool batch_first = true;
-  bool reverse = false;          // walks time backwards; the result of a step stays at its place
+  bool reverse = false;          // walks time backwards; results keep the time order of the input
   std::optional<double> clip{};  // hidden states are kept in [-clip, clip]
   Activation hidden_activation = Tanh{};
-  std::vector<Rnn> above{};    // further layers, each on the states of the one below
-  Dropout dropout{.prob = 0};  // of states, between layers
+  std::vector<Rnn> above{};    // further layers; each takes the states of the one below
+  Dropout dropout{.prob = 0};  // on the states, between layers
   BURN_MODULE(Rnn, gate, hidden_activation, above, dropout)
 
   // All hidden states, and the last. Shapes: [batch, time, d_input] (without batch_first [time, batch, d_input]), state
@@ -32,17 +32,17 @@ struct Rnn {
   BURN_FORWARD(nullptr, (), BURN_LIST(std::pair<Tensor<3>, RnnState<2>>),
                (const Tensor<3>& x, const std::optional<RnnState<2>>& state = std::nullopt),
                (x.value(), detail::tensors_of(state)))
-  // `state`: its tensors, or none.
+  // `state`: the tensors of the state; empty: zeros.
   RecurrentValues apply(const client::Value& x, const std::vector<client::Value>& state,
                         const client::Site& site) const {
     return detail::apply_layers(*this, x, state, site);
   }
-  // Of this layer without those above.
+  // The result of this layer without those above.
   RecurrentValues apply_layer(const client::Value& x, const std::vector<client::Value>& state,
                               const client::Site& site) const;
 };
 
-// Of an Rnn, or of one in each direction, where `reverse` is what the first of the two does.
+// The configuration of an Rnn, or of a bidirectional one, where `reverse` applies to the first of the two layers.
 template <typename Layer>
 struct RnnConfigOf {
   std::int64_t d_input = 0, d_hidden = 0;
@@ -52,9 +52,9 @@ struct RnnConfigOf {
   bool reverse = false;
   std::optional<double> clip{};
   ActivationConfig hidden_activation{.kind = "tanh"};
-  // Layers on top of each other, each on the hidden states of the one below, of which training drops a part `dropout`.
-  // The state of several layers is that of one with n_layers times the first dim, layer by layer:
-  // [n_layers batch, d_hidden], in both directions [2 n_layers, batch, d_hidden].
+  // Number of stacked layers. Each takes the hidden states of the one below, to which dropout with probability
+  // `dropout` is applied in training. The state of several layers has n_layers times the first dim, layer by layer:
+  // [n_layers batch, d_hidden], bidirectional [2 n_layers, batch, d_hidden].
   std::int64_t n_layers = 1;
   double dropout = 0;
   BURN_CONFIG(RnnConfigOf, d_input, d_hidden, bias, initializer, batch_first, reverse, clip, hidden_activation,

@@ -1,4 +1,4 @@
-// What recurrent layers carry from step to step, as values that callers keep, cut and stack.
+// The states of recurrent layers, as values that callers can keep, split and stack.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace burn::nn {
 
-// [batch, d_hidden] for one direction of one layer, with leading dims where several are stacked.
+// [batch, d_hidden] for one direction of one layer, with leading dims if several are stacked.
 template <int D>
 struct RnnState {
   Tensor<D> hidden;
@@ -28,7 +28,7 @@ struct LstmState {
     return {Tensor<D>::zeros(dims, options, where), Tensor<D>::zeros(dims, options, where)};
   }
   std::pair<Tensor<D>, Tensor<D>> unpack() const { return {cell, hidden}; }
-  // What `f` makes of both tensors.
+  // Applies `f` to both tensors.
   template <typename F>
   auto map_state(F&& f) const {
     using Result = decltype(f(cell));
@@ -57,7 +57,7 @@ struct LstmState {
     }
     return {Tensor<D + 1>{client::stack(cells, dim, at(where))}, Tensor<D + 1>{client::stack(hiddens, dim, at(where))}};
   }
-  // At most `chunks` parts of one size along a dim, but for the last, which may be smaller.
+  // Splits along a dim into at most `chunks` parts of equal size; the last one may be smaller.
   std::vector<LstmState> chunk(std::int64_t chunks, int dim, Loc where = Loc::current()) const {
     const auto axis = client::normalize_axis(dim, cell.value(), "chunk", at(where));
     const auto size = cell.value().dim(axis);
@@ -72,8 +72,8 @@ struct LstmState {
   }
 };
 
-// What a recurrent layer gives, without ranks: all hidden states, and the last state: the hidden one, of an Lstm cell
-// and hidden.
+// The result of a recurrent layer, without ranks: all hidden states, and the last state: hidden; for an Lstm cell and
+// hidden.
 struct RecurrentValues {
   client::Value states;
   std::vector<client::Value> last;
@@ -85,7 +85,7 @@ struct RecurrentValues {
 
 namespace detail {
 
-// The tensors of a state, and a state of them.
+// tensors_of() lists the tensors of a state; put_tensors() is the inverse.
 template <int D>
 std::vector<client::Value> tensors_of(const Tensor<D>& state) {
   return {state.value()};

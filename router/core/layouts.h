@@ -1,4 +1,4 @@
-// The layouts of a session's values, each kept once: a run compares numbers instead of bounds.
+// The distinct layouts of a session's values, numbered, so that a run compares numbers instead of bounds.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ using compile::partition::MeshLayout;
 
 // A number for a layout; equal layouts have equal numbers.
 using LayoutId = std::uint32_t;
-inline constexpr LayoutId kWhole = 0;  // the same on every member
+inline constexpr LayoutId kWhole = 0;  // the whole value is on every member
 
 class Layouts {
  public:

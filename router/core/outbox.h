@@ -1,4 +1,4 @@
-// What the members of a session are to be told, in order.
+// The queue of calls to be sent to the members of a session.
 #pragma once
 
 #include <optional>
@@ -17,13 +17,13 @@ struct MemberWrite {
 };
 using MemberCall = std::variant<proto::DefineProgram, proto::Run, MemberWrite, proto::Release>;
 
-// For one member, by its rank.
+// A call for one member, given by its rank.
 struct Outgoing {
   int member = 0;
   MemberCall call;
 };
 
-// For each member in order; calls for different members are independent.
+// Calls for the same member are in order; calls for different members are independent.
 class Outbox {
  public:
   void send(int member, MemberCall call) { calls_.push_back({member, std::move(call)}); }

@@ -10,10 +10,10 @@
 namespace burn::router {
 namespace {
 
-// A value split along a dim is `outer` rows, of which each part has a stretch.
+// A value split along a dim consists of `outer` rows; each part has a contiguous range of every row.
 struct Rows {
-  std::size_t outer = 1, row_bytes = 1;  // of the whole
-  std::size_t element_bytes = 1;         // of one index of the dim
+  std::size_t outer = 1, row_bytes = 1;  // of the whole value
+  std::size_t element_bytes = 1;         // bytes per index of the dim
   Rows(const ir::TensorType& type, int dim) {
     for (int i = 0; i < dim; ++i) outer *= static_cast<std::size_t>(type.shape[i]);
     element_bytes = ir::size_of(type.dtype);

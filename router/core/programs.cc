@@ -12,9 +12,9 @@
 namespace burn::router {
 namespace {
 
-// Estimates. Room for the first variant is taken with the program.
+// Estimated sizes. A program's size includes its first variant.
 std::uint64_t bytes_of_variant(const ir::Program& program) {
-  constexpr std::uint64_t kName = 64;  // among ProgramNames
+  constexpr std::uint64_t kName = 64;  // an entry of ProgramNames
   return sizeof(Variant) + kName + sizeof(LayoutId) * (program.inputs.size() + program.outputs.size());
 }
 
@@ -65,7 +65,7 @@ std::vector<proto::ProgramId> RoutedPrograms::define(proto::ProgramId id, Routed
       program.program || (programs_.size() / 2 < max_programs_ && resize(bytes_ + bytes_of(program)).ok());
   if (is_known) {
     programs_.insert_or_assign(id, std::move(program));
-    std::erase(names, id);  // it stands for the new one
+    std::erase(names, id);  // the new program uses it
   }
   return names;
 }
@@ -90,7 +90,7 @@ Result<Variant*> RoutedPrograms::add_variant(proto::ProgramId id, RoutedProgram&
   return &*program.variants.insert(program.variants.begin(), std::move(variant));
 }
 
-Status ProgramNames::in_client_words(const Status& status) const {
+Status ProgramNames::with_client_ids(const Status& status) const {
   if (status.ok()) return status;
   constexpr std::string_view kWord = "program ";
   const std::lock_guard lock{mutex_};

@@ -1,4 +1,4 @@
-// The programs of a session by the client's names for them, and what each was rewritten to for the members.
+// The programs of a session, by the client's ids, and the variants of each that were made for the members.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,24 @@
 
 namespace burn::router {
 
-// Programs that members know by numbers of the router's own have these and higher ones; a client's may not.
+// Ids from this one on are chosen by the router, for variants; a client may not use them.
 inline constexpr proto::ProgramId kFirstOwnProgram = std::uint64_t{1} << 63;
 
-// A program as the members run it where its inputs lie so.
+// A program as the members run it for inputs with these layouts.
 struct Variant {
   std::vector<LayoutId> inputs, outputs;
-  proto::ProgramId id = 0;  // the members' name for it
+  proto::ProgramId id = 0;  // its id on the members
 };
 
 struct RoutedProgram {
-  std::shared_ptr<const ir::Program> program;  // null: refused
-  Status refused;                              // why its runs fail
+  std::shared_ptr<const ir::Program> program;  // null: the program was refused
+  Status refused;                              // the reason why its runs fail
   std::size_t output_count = 0;
-  bool is_marked = false;         // it says of a value that it is a batch (ir::Place)
-  std::vector<Variant> variants;  // the one used last is the first
+  bool is_marked = false;         // it marks a value as a batch (ir::Place)
+  std::vector<Variant> variants;  // most recently used first
 };
 
-// The client's names for the programs of the members. Thread-safe: answers name programs, and come from any thread.
+// Maps program ids of the members to the client's ids. Thread-safe: answers name programs, and arrive on any thread.
 class ProgramNames {
  public:
   void add(proto::ProgramId own, proto::ProgramId client) {
@@ -44,41 +44,42 @@ class ProgramNames {
     const std::lock_guard lock{mutex_};
     clients_.erase(own);
   }
-  // Members name programs by the names that they know: the client's stand there in what this gives.
-  Status in_client_words(const Status& status) const;
+  // Replaces the members' program ids in an error message with the client's ids.
+  Status with_client_ids(const Status& status) const;
 
  private:
   mutable std::mutex mutex_;
   std::unordered_map<proto::ProgramId, proto::ProgramId> clients_;
 };
 
-// Asked before programs take so many bytes in all, also fewer than before, which is always ok. Errors: there is no
-// room, and they take what they took.
+// Called with the total bytes of all programs before it changes; a decrease always succeeds. Errors: there is no room,
+// and the programs keep what they have.
 using ChargePrograms = std::function<Status(std::uint64_t bytes)>;
 
 class RoutedPrograms {
  public:
-  // `programs`, `entries`: how many a session may have, and ir::num_entries of all of them. `charge`: empty: not asked.
+  // `programs`, `entries`: limits for a session on the number of programs, and on ir::num_entries of all of them
+  // together. `charge`: empty: not called.
   RoutedPrograms(std::uint64_t programs, std::uint64_t entries, ChargePrograms charge = {})
       : max_programs_(programs), max_entries_(entries), charge_(std::move(charge)) {}
 
-  // Makes the program known as `id`, instead of what was known so; those of `forget` are not known any more. Gives the
-  // members' names that stand for nothing afterwards. A program beyond the limits is refused: its runs fail. So many
-  // refused ones are known, too; further ones are not known.
+  // Stores the program as `id`, replacing the previous one, and removes the programs in `forget`. Returns the members'
+  // ids that are no longer in use. A program beyond the limits is stored as refused: its runs fail. The number of
+  // refused programs is limited as well; programs beyond that limit are not stored.
   std::vector<proto::ProgramId> define(proto::ProgramId id, RoutedProgram program,
                                        std::span<const proto::ProgramId> forget);
   RoutedProgram* find(proto::ProgramId id) {
     const auto found = programs_.find(id);
     return found == programs_.end() ? nullptr : &found->second;
   }
-  // A new variant of it, and its name among the members: the client's for the first. Errors: there is no room for
-  // another than the first.
+  // Adds a variant and assigns its id on the members: the client's id for the first. Errors: there is no room for a
+  // variant other than the first.
   Result<Variant*> add_variant(proto::ProgramId id, RoutedProgram& program, Variant variant);
   const ProgramNames& names() const { return names_; }
-  // From now on each is rewritten anew. Gives the members' names that stand for nothing afterwards.
+  // Removes all variants, so that each program is rewritten again. Returns the members' ids that are no longer in use.
   std::vector<proto::ProgramId> forget_variants();
   std::size_t size() const { return programs_.size(); }
-  std::uint64_t bytes() const { return bytes_; }  // an estimate, of programs and variants
+  std::uint64_t bytes() const { return bytes_; }  // an estimate of the memory of programs and variants
 
  private:
   void remove(proto::ProgramId id, std::vector<proto::ProgramId>& names);

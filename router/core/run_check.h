@@ -1,4 +1,5 @@
-// Whether a run fits its program and the tensors of its session, and the errors of calls that name tensors.
+// Checks whether a run fits its program and the tensors of its session, and makes the errors of calls that name
+// tensors.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ Status unknown_tensor(proto::TensorId id);
 Status tensor_exists(proto::TensorId id);
 Status too_many_tensors(std::uint64_t max_tensors);
 
-// Marks the inputs as used by this run (Tensors::begin_run), as a tensor that is donated may be named once only.
+// Marks the inputs as used by this run (Tensors::begin_run), because a donated tensor may be named only once.
 Status check_run(const proto::Run& run, const RoutedProgram& routed, Tensors& tensors, std::uint64_t max_tensors);
 
 }  // namespace burn::router

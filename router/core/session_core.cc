@@ -8,8 +8,8 @@
 
 #include "compile/partition/partition.h"
 #include "router/core/parts.h"
+#include "router/core/replication.h"
 #include "router/core/run_check.h"
-#include "router/core/spread.h"
 
 namespace burn::router {
 namespace {
@@ -29,7 +29,7 @@ void SessionCore::for_each_member(const Each& each) const {
 
 compile::partition::Bounds SessionCore::bounds_of(std::int64_t size) const {
   if (options_.weights.empty()) return compile::partition::balanced(size, options_.mesh.data);
-  std::vector<double> rows(static_cast<std::size_t>(options_.mesh.data));  // those along "model" do a part together
+  std::vector<double> rows(static_cast<std::size_t>(options_.mesh.data));  // members along "model" share a part
   for (int member = 0; member < members(); ++member)
     rows[static_cast<std::size_t>(options_.mesh.rank(ir::MeshAxis::data, member))] +=
         options_.weights[static_cast<std::size_t>(member)];
@@ -64,7 +64,7 @@ Failure SessionCore::define(proto::ProgramId id, std::shared_ptr<const ir::Progr
   if (!routed) return failure_of(resource_exhausted(fmt::format("there is no room for program {}", id)));
   if (!routed->program) return failure_of(routed->refused.with_context(fmt::format("program {}", id)));
   if (is_wide_) return nullptr;
-  // At home a program is what the client defined, and is prepared before its first run.
+  // Home gets the program as the client defined it, and compiles it before its first run.
   Variant variant;
   variant.inputs.assign(program->inputs.size(), kWhole);
   variant.outputs.assign(program->outputs.size(), kWhole);
@@ -81,22 +81,22 @@ void SessionCore::define_refused(proto::ProgramId id, std::size_t output_count, 
 
 Result<Variant*> SessionCore::variant_of(proto::ProgramId id, RoutedProgram& program,
                                          std::span<const proto::TensorId> inputs, Outbox& out) {
-  lie_.clear();
+  input_layouts_.clear();
   for (const auto input : inputs) {
     const auto* tensor = tensors_.find(input);
-    lie_.push_back(tensor ? tensor->layout : kWhole);
+    input_layouts_.push_back(tensor ? tensor->layout : kWhole);
   }
   auto& variants = program.variants;
-  const auto found = std::ranges::find(variants, lie_, &Variant::inputs);
+  const auto found = std::ranges::find(variants, input_layouts_, &Variant::inputs);
   if (found != variants.end()) {
     std::rotate(variants.begin(), found, found + 1);
     return variants.data();
   }
   std::vector<MeshLayout> layouts;
-  layouts.reserve(lie_.size());
-  for (const auto layout : lie_) layouts.push_back(layouts_[layout]);
+  layouts.reserve(input_layouts_.size());
+  for (const auto layout : input_layouts_) layouts.push_back(layouts_[layout]);
   BURN_TRY(auto made, compile::partition::partition(*program.program, layouts, options_.mesh));
-  Variant variant{.inputs = lie_, .outputs = {}};
+  Variant variant{.inputs = input_layouts_, .outputs = {}};
   for (const auto& layout : made.outputs) variant.outputs.push_back(layouts_.id_of(layout));
   BURN_TRY(auto* const kept, programs_.add_variant(id, program, std::move(variant)));
   ++variants_made_;
@@ -110,7 +110,7 @@ Result<Variant*> SessionCore::variant_of(proto::ProgramId id, RoutedProgram& pro
 
 // --- runs ------------------------------------------------------------------------------------------------------------
 
-// Its outputs fail for the reason; what it was given is given away, and what it releases is released.
+// Poisons the outputs with the reason; donated inputs and tensors to be released are released all the same.
 Failure SessionCore::refuse_run(const proto::Run& run, const RoutedProgram* routed, const Status& why, Outbox& out) {
   auto failure = failure_of(routed ? why.with_context(fmt::format("program {}", run.program)) : why);
   std::vector<proto::TensorId> gone = run.release;
@@ -203,7 +203,7 @@ ReadPlan SessionCore::read(proto::TensorId id) {
     return {.poisoned = poison ? *poison : failure_of(unknown_tensor(id))};
   }
   ReadPlan plan{.type = tensor->type, .layout = layouts_[tensor->layout]};
-  // Of members with the same part the ones in the row and the column of home.
+  // Of members with the same part, only the ones in the row or column of home are read.
   const auto counts = [&](ir::MeshAxis axis, int member) {
     const auto& mesh = options_.mesh;
     return !plan.layout.along(axis).is_whole() || mesh.rank(axis, member) == mesh.rank(axis, options_.home);
@@ -229,21 +229,21 @@ std::vector<proto::TensorId> SessionCore::replicas(const proto::Run& run) {
 Status SessionCore::widen(Outbox& out) {
   is_wide_ = true;
   drop_names(programs_.forget_variants());
-  for (const auto id : tensors_.ids()) BURN_RETURN_IF_ERROR(spread(id, tensors_.find(id)->type, out));
+  for (const auto id : tensors_.ids()) BURN_RETURN_IF_ERROR(replicate(id, tensors_.find(id)->type, out));
   return {};
 }
 
-// All members get the value of `id` that home has.
-Status SessionCore::spread(proto::TensorId id, const ir::TensorType& type, Outbox& out) {
+// Copies the value of `id` from home to all members.
+Status SessionCore::replicate(proto::TensorId id, const ir::TensorType& type, Outbox& out) {
   for (int member = 0; member < members(); ++member) {
-    BURN_TRY(auto program, spread_program(type, options_.mesh, options_.home, member));
-    proto::Run run{.program = kSpreadProgram};
+    BURN_TRY(auto program, replication_program(type, options_.mesh, options_.home, member));
+    proto::Run run{.program = kReplicationProgram};
     if (member == options_.home) {
       run.inputs = {id};
     } else {
       run.first_output = id;
     }
-    out.send(member, proto::DefineProgram{kSpreadProgram, std::move(program), {}});
+    out.send(member, proto::DefineProgram{kReplicationProgram, std::move(program), {}});
     out.send(member, std::move(run));
   }
   return {};

@@ -1,5 +1,5 @@
-// What is known of the tensors of a session: their types, how they lie on the members, and which of them the router
-// itself refused to make.
+// The tensors of a session as the router knows them: their types, their layouts on the members, and those that the
+// router itself refused to make (poisoned).
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace burn::router {
 class Tensors {
  public:
   struct Tensor {
-    ir::TensorType type;  // of the whole
+    ir::TensorType type;  // of the whole value
     LayoutId layout = kWhole;
-    std::uint64_t used_by = 0;  // the run that last named it among its inputs, and
-    bool donated_to = false;    // whether it was given to it
+    std::uint64_t used_by = 0;  // the last run that had it as an input, and
+    bool donated_to = false;    // whether that run took it as a donation
   };
 
   Tensor* find(proto::TensorId id) {
@@ -30,20 +30,20 @@ class Tensors {
   const Failure* poison_of(proto::TensorId id) const { return poisoned_.find(id); }
   bool is_known(proto::TensorId id) const { return tensors_.contains(id) || poisoned_.find(id) != nullptr; }
 
-  // The number of a new run, which no other has had.
+  // Returns a new, unique number for a run.
   std::uint64_t begin_run() { return ++runs_; }
 
   // Requires: not known.
   void add(proto::TensorId id, const ir::TensorType& type, LayoutId layout) {
     tensors_.emplace(id, Tensor{type, layout});
   }
-  // Of `count` ids from `first` on, those that are not known fail for this reason.
+  // Poisons those of the `count` ids from `first` on that are not known yet.
   void poison(proto::TensorId first, std::uint64_t count, const Failure& why);
-  // Whether it was known to the members; one that is poisoned here is not.
+  // Removes the tensor. Returns true if the members have it, and false if it is poisoned here or unknown.
   bool drop(proto::TensorId id);
 
   std::size_t size() const { return tensors_.size() + poisoned_.ranges(); }
-  // In the order of their ids.
+  // The ids of the tensors on the members, in ascending order.
   std::vector<proto::TensorId> ids() const;
 
  private:

@@ -1,5 +1,5 @@
-// Every method and function of the tensor API called once, as a user does, through <burn/burn.h>. That it compiles is
-// the point; that the results have the shapes they should have is checked, too. names_test.cc holds this file to
+// Calls every method and function of the tensor API once, as a user does, through <burn/burn.h>. The main check is that
+// it compiles; the shapes of the results are checked, too. names_test.cc checks that this file calls every name of
 // tests/api/names.txt.
 #include <cmath>
 #include <sstream>
@@ -15,7 +15,7 @@ namespace {
 template <int D, Kind K>
 std::vector<std::int64_t> sizes(const Tensor<D, K>& x) {
   const auto dims = x.dims();
-  (void)x.to_data();  // that it can be computed
+  (void)x.to_data();  // checks that it can be computed
   return {dims.begin(), dims.end()};
 }
 template <typename A, typename B>

@@ -1,5 +1,5 @@
-// What is called is what errors name: every method and function given something wrong, and the message must begin with
-// its name and end with the line of the call. Held to tests/api/names.txt, as calls_test.cc is.
+// Errors name the function that was called: every method and function is given wrong arguments, and the message must
+// begin with its name and end with the line of the call. A test checks that all of tests/api/names.txt is covered.
 #include <fstream>
 #include <functional>
 #include <regex>
@@ -16,8 +16,8 @@
 namespace burn {
 namespace {
 
-// Of tensors that hold nothing: each function that looks at one must say so, by the name it was called by.
-struct Nothing {
+// Tensors that hold nothing: each function that looks at one must throw an error that begins with its own name.
+struct EmptyTensors {
   Tensor<1> v;
   Tensor<2> x, y;
   Tensor<3> x3;
@@ -28,8 +28,8 @@ struct Nothing {
   Tensor<2, Bool> b;
   Gradients gradients;
 };
-// And of tensors that do not go together.
-struct Something {
+// Tensors whose shapes or dtypes do not fit each other.
+struct MismatchedTensors {
   Tensor<1> v = Tensor<1>::ones({3}, "cpu");
   Tensor<2> x = Tensor<2>::ones({2, 3}, "cpu"), y = Tensor<2>::ones({4, 5}, "cpu");
   Tensor<2> f16 = Tensor<2>::ones({2, 3}, {"cpu", DType::f16});
@@ -42,25 +42,25 @@ struct Something {
   Tensor<2, Bool> b = Tensor<2, Bool>::ones({2, 3}, "cpu"), c = Tensor<2, Bool>::ones({4, 5}, "cpu");
 };
 
-template <typename World>
+template <typename Tensors>
 struct Case {
   int line;
   std::string name;
-  std::function<void(const World&)> call;
+  std::function<void(const Tensors&)> call;
 };
 
-#define CALL(World, name, ...)                                                    \
-  Case<World> {                                                                   \
-    __LINE__, #name, []([[maybe_unused]] const World& t) { (void)(__VA_ARGS__); } \
+#define CALL(Tensors, name, ...)                                                    \
+  Case<Tensors> {                                                                   \
+    __LINE__, #name, []([[maybe_unused]] const Tensors& t) { (void)(__VA_ARGS__); } \
   }
-#define NOTHING(name, ...) CALL(Nothing, name, __VA_ARGS__)
-#define WRONG(name, ...) CALL(Something, name, __VA_ARGS__)
-// x.name(): on the tensor that `of` is.
+#define NOTHING(name, ...) CALL(EmptyTensors, name, __VA_ARGS__)
+#define WRONG(name, ...) CALL(MismatchedTensors, name, __VA_ARGS__)
+// Calls of a method `name` on the tensor t.of.
 #define EMPTY(of, name, ...) NOTHING(name, t.of.name(__VA_ARGS__))
 #define BAD(of, name, ...) WRONG(name, t.of.name(__VA_ARGS__))
 
 // clang-format off
-const std::vector<Case<Nothing>> kOfNothing = {
+const std::vector<Case<EmptyTensors>> kMethodsOfEmpty = {
     NOTHING(empty_like, Tensor<2>::empty_like(t.x)), NOTHING(zeros_like, Tensor<2>::zeros_like(t.x)),
     NOTHING(ones_like, Tensor<2>::ones_like(t.x)), NOTHING(full_like, Tensor<2>::full_like(t.x, 1)),
     EMPTY(x, random_like, Distribution::normal(0, 1)), EMPTY(vi, one_hot, 3), EMPTY(vi, one_hot_fill, 3, 1, 0, 0),
@@ -122,7 +122,7 @@ const std::vector<Case<Nothing>> kOfNothing = {
 #define ACTIVATION(name, ...) NOTHING(name, activation::name(t.x __VA_OPT__(, ) __VA_ARGS__))
 #define LINALG(name, ...) NOTHING(name, linalg::name(t.x __VA_OPT__(, ) __VA_ARGS__))
 #define MODULE(name, ...) NOTHING(name, module::name(__VA_ARGS__))
-const std::vector<Case<Nothing>> kFunctionsOfNothing = {
+const std::vector<Case<EmptyTensors>> kFunctionsOfEmpty = {
     ACTIVATION(relu), ACTIVATION(sigmoid), ACTIVATION(tanh), ACTIVATION(softmax, 0), ACTIVATION(log_softmax, 0), ACTIVATION(softmin, 0),
     ACTIVATION(quiet_softmax, 0), ACTIVATION(glu, 0), ACTIVATION(gelu), ACTIVATION(gelu_approximate), ACTIVATION(silu), ACTIVATION(mish),
     ACTIVATION(relu6), ACTIVATION(hard_swish), ACTIVATION(log_sigmoid), ACTIVATION(softsign), ACTIVATION(tanhshrink), ACTIVATION(selu),
@@ -152,7 +152,7 @@ const std::vector<Case<Nothing>> kFunctionsOfNothing = {
     MODULE(attention, t.x, t.x, t.x), MODULE(attention_fallback, t.x, t.x, t.x), MODULE(linear, t.x, t.x),
 };
 
-const std::vector<Case<Something>> kOfSomething = {
+const std::vector<Case<MismatchedTensors>> kMismatched = {
     WRONG(empty, Tensor<1>::empty({-1}, "cpu")), WRONG(zeros, Tensor<1>::zeros({-1}, "cpu")), WRONG(ones, Tensor<1>::ones({2}, {"cpu", DType::i32})),
     WRONG(full, Tensor<1>::full({-1}, 1, "cpu")), WRONG(from_data, Tensor<2>::from_data({{1, 2}, {3}}, "cpu")),
     WRONG(from_data, Tensor<1>::from_data(TensorData::ones({2, 2}), "cpu")), WRONG(from_floats, Tensor<2>::from_floats({{1, 2}, {3}}, "cpu")),
@@ -220,12 +220,12 @@ const std::vector<Case<Something>> kOfSomething = {
 };
 // clang-format on
 
-template <typename World>
-void expect_all(const std::vector<Case<World>>& cases) {
-  const World world;
+template <typename Tensors>
+void expect_all(const std::vector<Case<Tensors>>& cases) {
+  const Tensors tensors;
   for (const auto& each : cases) {
     const auto name = each.name.substr(0, each.name.find('<'));
-    const auto message = test::error_of([&] { each.call(world); });
+    const auto message = test::error_of([&] { each.call(tensors); });
     EXPECT_TRUE(message.starts_with(name + ":") || message.starts_with(name + " "))
         << name << ", line " << each.line << ": " << message;
     EXPECT_TRUE(message.ends_with("errors_test.cc:" + std::to_string(each.line) + ")"))
@@ -233,20 +233,20 @@ void expect_all(const std::vector<Case<World>>& cases) {
   }
 }
 
-TEST(Errors, NameTheMethodThatWasCalledOnATensorThatHoldsNothing) { expect_all(kOfNothing); }
-TEST(Errors, NameTheFunctionThatWasGivenATensorThatHoldsNothing) { expect_all(kFunctionsOfNothing); }
-TEST(Errors, NameWhatWasCalledWithTensorsThatDoNotGoTogether) { expect_all(kOfSomething); }
+TEST(Errors, NameTheMethodThatWasCalledOnATensorThatHoldsNothing) { expect_all(kMethodsOfEmpty); }
+TEST(Errors, NameTheFunctionThatWasGivenATensorThatHoldsNothing) { expect_all(kFunctionsOfEmpty); }
+TEST(Errors, NameWhatWasCalledWithTensorsThatDoNotGoTogether) { expect_all(kMismatched); }
 
-// Every method of the list that can fail when it is called is here.
+// Every method of the list that can fail when it is called has a case here.
 TEST(Errors, AreProvokedInEveryNameOfTheApi) {
-  // What reads or describes without looking at a tensor, has its own tests (reads), or cannot fail.
+  // These do not look at a tensor, have their own tests (reads), or cannot fail.
   const std::set<std::string> elsewhere = {"rank",    "can_mut",           "extract",
                                            "inplace", "set_print_options", "is_require_grad",
                                            "execute", "try_execute",       "execute_async"};
   std::set<std::string> named;
-  for (const auto* cases : {&kOfNothing, &kFunctionsOfNothing})
+  for (const auto* cases : {&kMethodsOfEmpty, &kFunctionsOfEmpty})
     for (const auto& each : *cases) named.insert(each.name.substr(0, each.name.find('<')));
-  for (const auto& each : kOfSomething) named.insert(each.name.substr(0, each.name.find('<')));
+  for (const auto& each : kMismatched) named.insert(each.name.substr(0, each.name.find('<')));
   std::ifstream lines("tests/api/names.txt");
   ASSERT_TRUE(lines);
   const std::regex call(R"(\| [^|]*?([a-z_0-9]+)(<[^()|:]*>)?\()");

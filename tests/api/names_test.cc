@@ -1,4 +1,4 @@
-// The list of the tensor API's names: each is called in calls_test.cc, and docs/api.md says what it does.
+// The list of the tensor API's names: each is called in calls_test.cc, and described in docs/api.md.
 #include <cstdlib>
 #include <fstream>
 #include <regex>
@@ -24,7 +24,7 @@ std::string text_of(const char* path) {
   return text.str();
 }
 
-// Of a line "Burn's name | spelling | what it does".
+// The parts of a line "Burn's name | spelling | what it does".
 struct Entry {
   std::string name, spelling, text;
 };
@@ -46,7 +46,7 @@ void each_line(Visit visit) {
 
 bool is_entry(const std::string& line) { return line[0] != '#' && line[0] != '>'; }
 
-// The first name that is called: "x.pad({{1, 1}})": pad. Empty for operators.
+// The name of the first function that is called, as pad in "x.pad({{1, 1}})". Empty for operators.
 std::string called(const std::string& spelling) {
   static const std::regex call(R"(([a-z_A-Z0-9]+)(<[^()]*>)?\()");
   std::smatch match;

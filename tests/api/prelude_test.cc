@@ -1,5 +1,5 @@
-// A program that says `using namespace burn::prelude;` and has functions and namespaces of its own by the names that
-// programs like to give them. That it compiles is the point.
+// A program with `using namespace burn::prelude;` that has its own functions and namespaces with names that are common
+// in programs. The check is that it compiles.
 #include <gtest/gtest.h>
 
 #include "burn/burn.h"

@@ -1,4 +1,4 @@
-// backward(): which tensors get a gradient, what it frees, and what it says when it cannot.
+// backward(): which tensors get a gradient, which memory it frees, and the errors that it reports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Gradients of what is composed of other ops: against differences in f64, and where a limit exists, at the edges.
+// Gradients of functions composed of other ops: against differences in f64, and at edges where a limit exists.
 #include <cmath>
 #include <limits>
 
@@ -111,7 +111,7 @@ TEST(CompositeGradients, OfEinsum) {
   }
 }
 
-// Ties share nothing here: the weights of the softmax they are.
+// The gradient is the softmax of the inputs, so that equal inputs get equal shares.
 TEST(CompositeGradients, OfExponentialSumsAtTheirEdges) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const auto gradient = [](const std::vector<double>& numbers, auto f) {

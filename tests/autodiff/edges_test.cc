@@ -1,5 +1,5 @@
-// Gradients where a formula divides 0 by 0 or multiplies 0 with infinity: they are what PyTorch gives, and so are the
-// ones of the same functions all around.
+// Gradients where a formula divides 0 by 0 or multiplies 0 by infinity: they are the same as PyTorch's, at such points
+// and around them.
 #include <cmath>
 #include <limits>
 
@@ -32,14 +32,14 @@ Value leaf(const Numbers& numbers, ir::Shape shape = {}, DType dtype = DType::f6
 Value sum(const Value& x) { return client::reduce_all(Red::sum, x, kSite); }
 Numbers numbers_of(const Value& x) { return client::to_data(x).to_vec_as<double>(); }
 
-// Of the sum of what f gives.
+// The gradient of sum(f(x)); empty if it does not depend on x.
 Numbers gradient(const Function& f, const Value& x) {
   const auto found = client::backward(sum(f(x)), {}, kSite).get(x);
   return found ? numbers_of(*found) : Numbers{};
 }
 Numbers gradient(const Function& f, const Numbers& at) { return gradient(f, leaf(at)); }
 
-// The gradient of the sum of the gradient; zeros where that does not depend on x.
+// The gradient of the sum of the first gradient; zeros if that does not depend on x.
 Numbers second_gradient(const Function& f, const Numbers& at) {
   const Value x = leaf(at);
   const auto first = client::backward(sum(f(x)), {.create_graph = true}, kSite).get(x);
@@ -80,7 +80,7 @@ TEST(PowerEdges, OfAScalarToATensor) {
   EXPECT_THAT(gradient(to(1), Numbers{0, 1, 2.5}), Each(0));
 }
 
-TEST(PowerEdges, TheMixedSecondGradientIsRightAtExponentZero) {  // of a^b: a^(b - 1) (1 + b log a)
+TEST(PowerEdges, TheMixedSecondGradientIsRightAtExponentZero) {  // d/da d/db a^b = a^(b - 1) (1 + b log a)
   const Value a = leaf({2, 4}), b = leaf({0, 0});
   const auto first = client::backward(sum(client::pointwise(Fn::pow, a, b, kSite)), {.create_graph = true}, kSite);
   const auto of_base = client::backward(sum(*first.get(a)), {.retain_graph = true}, kSite);
@@ -106,9 +106,9 @@ TEST(NormEdges, OfAZeroVectorHaveAGradientOfZero) {
 TEST(NormEdges, BesideAZeroAreThoseOfTheOtherElements) {
   for (const double p : {1.5, 2.0, 3.0}) {
     test::expect_gradients([&](const auto& x) { return client::vector_norm(x[0], p, 0, kSite); },
-                           {TensorData(Numbers{0, -1, 2}, {3})}, 1e-2);  // |x|^1.5 is bent near 0
+                           {TensorData(Numbers{0, -1, 2}, {3})}, 1e-2);  // |x|^1.5 has no second derivative at 0
   }
-  // Below 1 the slope at 0 is infinite, and taken as 0.
+  // For p < 1 the slope at 0 is infinite; the gradient is defined as 0.
   const auto half = [](const Value& x) { return client::vector_norm(x, 0.5, 0, kSite); };
   EXPECT_THAT(gradient(half, Numbers{0, 4}), ElementsAre(0, 1));
   const auto inverse = [](const Value& x) { return client::vector_norm(x, -1, 0, kSite); };
@@ -168,7 +168,7 @@ TEST(CumulativeProductEdges, TheGradientCanBeDifferentiatedWithZerosInIt) {
   test::expect_gradients(
       [&](const auto& x) {
         if (x[0].is_tracked()) return *client::backward(squared(x[0]), {.create_graph = true}, kSite).get(x[0]);
-        const Value at = client::require_grad(x[0].from_inner());  // the differences: the same gradient off the tape
+        const Value at = client::require_grad(x[0].from_inner());  // for the differences: the same gradient, untracked
         return client::backward(squared(at), {}, kSite).get(at)->inner();
       },
       {TensorData(Numbers{2, 0, 3, 0, 1.5}, {5})});
@@ -253,7 +253,7 @@ TEST(PointEdges, MaskedScoresTakeNoPartInASoftmax) {
               Each(0));
 }
 
-// The slope has a part in elements below 0 only, however large the others are.
+// Only elements below 0 contribute to the gradient of the slope, however large the others are.
 TEST(ActivationEdges, AnInfiniteInputLeavesTheSlopeOfPreluAlone) {
   const Value x = leaf({kInf, -2, 3});
   EXPECT_THAT(gradient([&](const Value& slope) { return client::prelu(x, slope, kSite); }, Numbers{0.25}),

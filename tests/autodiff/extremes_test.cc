@@ -1,5 +1,5 @@
-// Gradients of what chooses among elements (max, min, their kin along dims, running ones, orders, pools): they go to
-// what was chosen, NaN or not, and all else gets exactly 0, whatever arrives.
+// Gradients of ops that choose among elements (max, min, also along dims, running ones, sorting, pooling): the chosen
+// element gets the gradient, NaN or not, and all others get exactly 0, whatever the incoming gradient is.
 #include <cmath>
 #include <limits>
 
@@ -31,7 +31,7 @@ Tensor<2> rows(const Numbers& numbers, std::int64_t columns) {
   return Tensor<2>::from_data(TensorData(numbers, {size / columns, columns}), device()).require_grad();
 }
 
-// Of the sum of what f gives.
+// The gradient of sum(f(x)).
 template <int D, typename F>
 Numbers gradient(const Tensor<D>& x, const F& f) {
   return x.grad(f(x).sum().backward())->template to_vec_as<float>();
@@ -68,7 +68,7 @@ TEST(ExtremeGradients, AlongADimGoToTheFirstOfEquals) {
   EXPECT_THAT(gradient(leaf({2, 1, 2}), [](const auto& v) { return v.max_dim(0); }), ElementsAre(1, 0, 0));
 }
 
-// A product with 0 would be NaN.
+// A mask that multiplies an infinite gradient by 0 would give NaN.
 TEST(ExtremeGradients, AreZeroBesideOneThatIsInfiniteOrNaN) {
   for (const float strange : {kInf, -kInf, NAN}) {
     const auto x = rows({1, 2, 3, 1}, 2), weights = Tensor<2>::from_data({{strange}, {1}}, device());

@@ -13,7 +13,7 @@
 
 namespace burn::test {
 
-// A function of several f64 values that gives one f64 value of any shape.
+// A function of several f64 values that returns one f64 value of any shape.
 using Function = std::function<client::Value(const std::vector<client::Value>&)>;
 
 inline client::Value value_of(const TensorData& data, const Device& device) {
@@ -31,8 +31,8 @@ inline TensorData spread(const ir::Shape& shape, double low, double high, int sa
   return {std::move(numbers), shape};
 }
 
-// Compares the gradient of sum(f(inputs) * weights), the weights being spread too, with differences.
-// `may_be_flat`: an input without a gradient is one that nothing depends on.
+// Compares the gradient of sum(f(inputs) * weights), with weights from spread(), with central differences.
+// `may_be_flat`: f may be independent of an input, which then has no gradient; it is compared as zeros.
 inline void expect_gradients(const Function& f, const std::vector<TensorData>& inputs, double tolerance = 1e-6,
                              bool may_be_flat = false) {
   const Device cpu{"cpu"};
@@ -76,14 +76,14 @@ inline void expect_gradients(const Function& f, const std::vector<TensorData>& i
   }
 }
 
-// The gradient of sum(f(inputs)^2) in one input, as a function of them all. The square: what f is linear in has a
-// second derivative then, too.
+// The gradient of sum(f(inputs)^2) with respect to one input, as a function of all inputs. f is squared so that there
+// is a second derivative even where f is linear.
 inline Function gradient_of(const Function& f, std::size_t which) {
   return [f, which](const std::vector<client::Value>& inputs) {
     const ir::CallSite site{};
     const bool is_tracked = inputs[0].is_tracked();
     auto leaves = inputs;
-    if (!is_tracked) {  // of a plain value there is no tape: what differences are taken of is computed on one as well
+    if (!is_tracked) {  // differences are taken with untracked inputs: track them here, to compute the gradient
       for (auto& leaf : leaves) leaf = client::require_grad(leaf.from_inner());
     }
     const auto y = f(leaves);
@@ -93,7 +93,7 @@ inline Function gradient_of(const Function& f, std::size_t which) {
   };
 }
 
-// First and second order: the gradients of f, and theirs, in every pair of inputs.
+// Checks both orders: the gradients of f, and the gradients of those gradients, for every pair of inputs.
 inline void expect_both_orders(const Function& f, const std::vector<TensorData>& inputs, double tolerance = 1e-6) {
   expect_gradients(f, inputs, tolerance);
   for (std::size_t which = 0; which < inputs.size() && !::testing::Test::HasFatalFailure(); ++which) {

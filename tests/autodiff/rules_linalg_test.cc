@@ -33,13 +33,13 @@ Value positive_definite(const Value& x) {
   return add(square, client::cast(identity, x.dtype(), kSite));
 }
 
-// All results of a function side by side, so that gradients flow into each.
-Value beside(std::vector<Value> parts) {
+// Concatenates all results of a function, so that each of them contributes to the gradient.
+Value concatenated(std::vector<Value> parts) {
   for (auto& part : parts) part = client::reshape(part, {part.type().num_elements()}, kSite);
   return client::concat(parts, 0, kSite);
 }
 
-// The gradient of sum(f(x)^2) for x, itself a function that can be differentiated, on the tape and off it.
+// The gradient of sum(f(x)^2) with respect to x, as a function that can itself be differentiated; x may be untracked.
 test::Function gradient_of(std::function<Value(const Value&)> f) {
   return [f = std::move(f)](const Values& x) {
     const bool is_tracked = x[0].is_tracked();
@@ -51,7 +51,7 @@ test::Function gradient_of(std::function<Value(const Value&)> f) {
   };
 }
 
-// Numbers in [-1, 1] without a pattern: rows of evenly spread ones are all but dependent. The same on every machine.
+// Random numbers in [-1, 1], as rows of evenly spread ones are almost dependent. The same on every machine.
 TensorData scattered(const ir::Shape& shape, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<double> numbers(static_cast<std::size_t>(ir::num_elements(shape)));
@@ -60,7 +60,7 @@ TensorData scattered(const ir::Shape& shape, std::uint64_t seed) {
 }
 
 const TensorData kSquare = scattered({2, 3, 3}, 1), kTall = scattered({2, 4, 3}, 2), kWide = scattered({2, 3, 4}, 3);
-constexpr double kLoose = 1e-5;  // of second derivatives
+constexpr double kLoose = 1e-5;  // tolerance of second derivatives and of some first ones
 
 TEST(LinalgRules, Cholesky) {
   const auto f = [](const Value& x) { return client::cholesky(positive_definite(x), kSite); };
@@ -71,7 +71,7 @@ TEST(LinalgRules, Cholesky) {
 TEST(LinalgRules, Lu) {
   const auto f = [](const Value& x) {
     const auto parts = client::lu(x, kSite);
-    return beside({parts.l, parts.u});
+    return concatenated({parts.l, parts.u});
   };
   for (const auto& x : {kSquare, kTall, kWide}) {
     test::expect_gradients([&](const Values& v) { return f(v[0]); }, {x});
@@ -83,7 +83,7 @@ TEST(LinalgRules, Qr) {
   const auto f = [](bool reduced) {
     return [reduced](const Value& x) {
       const auto parts = client::qr(x, reduced, kSite);
-      return beside({parts.q, parts.r});
+      return concatenated({parts.q, parts.r});
     };
   };
   for (const auto& x : {kSquare, kTall, kWide}) {
@@ -106,13 +106,13 @@ TEST(LinalgRules, TheFullQOfATallMatrixHasNoGradientAndSaysSo) {
   }
 }
 
-// What does not change with the signs of the vectors.
+// Tests functions of U and V^T that do not depend on the signs of the singular vectors.
 TEST(LinalgRules, Svd) {
   const auto invariant = [](const Value& x) {
     const auto parts = client::svd(x, kSite);
     const Value squares = client::pointwise(Fn::mul, parts.u, parts.u, kSite);
     const Value right = client::pointwise(Fn::mul, parts.vt, parts.vt, kSite);
-    return beside({squares, parts.s, right, mm(parts.u, parts.vt)});
+    return concatenated({squares, parts.s, right, mm(parts.u, parts.vt)});
   };
   for (const auto& x : {kSquare, kTall, kWide}) {
     test::expect_gradients([&](const Values& v) { return client::svd(v[0], kSite).s; }, {x});
@@ -127,7 +127,7 @@ TEST(LinalgRules, SingularValuesThatAreEqualOrZeroHaveAFiniteGradient) {
     const Value x =
         client::require_grad(test::value_of(TensorData(std::vector<double>{size, 0, 0, size, 0, 0}, {3, 2}), ad));
     const auto parts = client::svd(x, kSite);
-    const Value y = beside({parts.u, parts.s, parts.vt});
+    const Value y = concatenated({parts.u, parts.s, parts.vt});
     const auto gradient = client::backward(client::reduce_all(ir::ReduceFn::sum, y, kSite), {}, kSite).get(x);
     for (const double g : client::to_data(*gradient).to_vec<double>()) EXPECT_TRUE(std::isfinite(g)) << g;
   }
@@ -136,7 +136,7 @@ TEST(LinalgRules, SingularValuesThatAreEqualOrZeroHaveAFiniteGradient) {
 TEST(LinalgRules, Eigh) {
   const auto f = [](const Value& x) {
     const auto parts = client::eigh(positive_definite(x), kSite);
-    return beside({parts.values, client::pointwise(Fn::mul, parts.vectors, parts.vectors, kSite)});
+    return concatenated({parts.values, client::pointwise(Fn::mul, parts.vectors, parts.vectors, kSite)});
   };
   test::expect_gradients([&](const Values& x) { return f(x[0]); }, {kSquare}, kLoose);
   test::expect_gradients(gradient_of([](const Value& x) { return client::eigh(positive_definite(x), kSite).values; }),
@@ -169,7 +169,7 @@ TEST(LinalgRules, Det) {
   test::expect_gradients([&](const Values& x) { return f(x[0]); }, {test::spread({1, 1}, -1, 1)});
 }
 
-// The cofactors exist whatever the rank is.
+// The gradient is the matrix of cofactors, which exists for every rank.
 TEST(LinalgRules, TheGradientOfADeterminantIsRightForSingularMatrices) {
   const auto f = [](const Values& x) { return client::det(x[0], kSite); };
   const std::vector<double> rank_two{1, 2, 3, 2, 4, 6, 1, 0, 5}, rank_one{1, 2, 3, 2, 4, 6, -1, -2, -3},
@@ -177,7 +177,7 @@ TEST(LinalgRules, TheGradientOfADeterminantIsRightForSingularMatrices) {
   for (const auto& x : {rank_two, rank_one, shifts, zero}) {
     test::expect_gradients(f, {TensorData(x, {3, 3})}, 1e-6);
   }
-  // In f32, where products of next to nothing would be nothing.
+  // In f32, where products of tiny numbers would underflow.
   const Device ad = Device{"cpu"}.autodiff();
   std::vector<float> shift(64, 0.f);
   for (std::size_t i = 0; i + 1 < 8; ++i) shift[i * 8 + i + 1] = 1;
@@ -205,7 +205,7 @@ TEST(LinalgRules, EmptyMatrices) {
 }
 
 TEST(FourierRules, TransformsOfEvenAndOddLengths) {
-  const auto both = [](const client::Complex& y) { return beside({y.re, y.im}); };
+  const auto both = [](const client::Complex& y) { return concatenated({y.re, y.im}); };
   for (const std::int64_t n : {1, 2, 5, 6}) {
     const auto x = test::spread({2, n, 2}, -1, 1), y = test::spread({2, n, 2}, -1, 1, 1);
     test::expect_gradients([&](const Values& v) { return both(client::rfft(v[0], 1, {}, kSite)); }, {x});

@@ -17,15 +17,15 @@ using Values = std::vector<Value>;
 
 const ir::CallSite kSite{};
 
-Value whole_numbers(const Value& like, std::vector<std::int64_t> numbers, const ir::Shape& shape) {
+Value integers(const Value& like, std::vector<std::int64_t> numbers, const ir::Shape& shape) {
   return client::from_data(TensorData(std::move(numbers), shape), {Device{like.device(), like.is_autodiff()}},
                            DType::i64);
 }
 
-// The gradient of the first operand, as a function that has gradients of its own.
+// The gradient of sum(f(x)^2) with respect to the first operand, as a function that can itself be differentiated.
 test::Function gradient_of(test::Function f) {
   return [f = std::move(f)](const Values& x) {
-    // Of a plain value there is no tape: what differences are taken of is computed on one as well.
+    // Differences are taken with untracked inputs: track them here, to compute the gradient.
     Values on_tape;
     for (const auto& v : x) {
       const Value ad = v.is_autodiff() ? v : v.from_inner();
@@ -132,7 +132,7 @@ TEST(LatticeRules, RecurrencesInBothDirectionsAndSemirings) {
   }
 }
 
-// What can be reached has its gradient; what cannot has 0, and nothing is NaN.
+// Places that no path reaches have a gradient of 0, the others the right one; none is NaN.
 TEST(LatticeRules, UnreachablePlacesHaveAGradientOfZero) {
   const Device ad = Device{"cpu"}.autodiff();
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
@@ -150,9 +150,9 @@ TEST(LatticeRules, UnreachablePlacesHaveAGradientOfZero) {
 
 Value ctc(const Value& logits, std::vector<std::int64_t> steps, std::vector<std::int64_t> lengths) {
   const auto n = logits.dim(1);
-  const Value targets = whole_numbers(logits, {1, 2, 2, 3, 1, 0}, {2, 3});
-  return client::ctc_loss(client::log_softmax(logits, 2, kSite), targets, whole_numbers(logits, std::move(steps), {n}),
-                          whole_numbers(logits, std::move(lengths), {n}), 0, kSite);
+  const Value targets = integers(logits, {1, 2, 2, 3, 1, 0}, {2, 3});
+  return client::ctc_loss(client::log_softmax(logits, 2, kSite), targets, integers(logits, std::move(steps), {n}),
+                          integers(logits, std::move(lengths), {n}), 0, kSite);
 }
 
 TEST(AlignmentRules, ConnectionistTemporalClassification) {
@@ -167,7 +167,8 @@ TEST(AlignmentRules, ConnectionistTemporalClassification) {
 TEST(AlignmentRules, NoAlignmentIsInfiniteAndFlat) {
   const Device ad = Device{"cpu"}.autodiff();
   const Value x = client::require_grad(test::value_of(test::spread({6, 2, 4}, -1, 1), ad));
-  const Value loss = ctc(x, {3, 0}, {3, 0});  // [1, 2, 2] wants four steps; nothing in no steps is certain
+  // [1, 2, 2] needs four steps; an empty target in no steps has probability 1.
+  const Value loss = ctc(x, {3, 0}, {3, 0});
   const auto losses = client::to_data(loss).to_vec<double>();
   EXPECT_EQ(losses[0], std::numeric_limits<double>::infinity());
   EXPECT_EQ(losses[1], 0);
@@ -178,8 +179,8 @@ TEST(AlignmentRules, NoAlignmentIsInfiniteAndFlat) {
 TEST(AlignmentRules, Transducers) {
   const auto logits = test::spread({2, 4, 3, 3}, -1, 1);
   const test::Function loss = [](const Values& x) {
-    return client::rnnt_loss(client::log_softmax(x[0], 3, kSite), whole_numbers(x[0], {1, 2, 2, 7}, {2, 2}),
-                             whole_numbers(x[0], {4, 2}, {2}), whole_numbers(x[0], {2, 1}, {2}), 0, kSite);
+    return client::rnnt_loss(client::log_softmax(x[0], 3, kSite), integers(x[0], {1, 2, 2, 7}, {2, 2}),
+                             integers(x[0], {4, 2}, {2}), integers(x[0], {2, 1}, {2}), 0, kSite);
   };
   test::expect_both_orders(loss, {logits});
   test::expect_gradients(gradient_of(loss), {logits}, 1e-5);

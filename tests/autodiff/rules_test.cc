@@ -18,7 +18,7 @@ using Values = std::vector<Value>;
 
 const ir::CallSite kSite{};
 
-// Where a function is smooth and defined; [-2, 2] unless named.
+// An interval where a function is defined and smooth: [-2, 2] unless listed.
 std::pair<double, double> domain(Fn fn) {
   static const std::map<Fn, std::pair<double, double>> special = {
       {Fn::log, {0.2, 3}},      {Fn::log1p, {-0.5, 2}},       {Fn::sqrt, {0.2, 3}},    {Fn::rsqrt, {0.2, 3}},
@@ -34,7 +34,7 @@ class EveryPointwise : public ::testing::TestWithParam<int> {};
 TEST_P(EveryPointwise, HasTheGradientThatDifferencesGive) {
   const auto fn = static_cast<Fn>(GetParam());
   const auto& row = ir::row(fn);
-  if (!row.differentiable) return;  // says ZERO: checked below to give no gradient
+  if (!row.differentiable) return;  // marked ZERO: a test below checks that it has no gradient
   const auto [low, high] = domain(fn);
   const ir::Shape shape{2, 3};
   if (row.arity == 1) {
@@ -126,7 +126,7 @@ TEST(Rules, Attention) {
   };
   const auto scores = test::spread({1, 2, 3, 5}, -1, 1, 3);
   test::expect_both_orders(masked, {q, k, v});
-  // A bias that wants its gradient has one, by way of the scores; so does a softcap.
+  // With a tracked bias or a softcap, the gradient is computed from the scores instead of by the fused op.
   test::expect_both_orders(
       [](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, &x[3], {.is_causal = true}, kSite); },
       {q, k, v, scores});
@@ -135,7 +135,7 @@ TEST(Rules, Attention) {
       {q, k, v, scores});
 }
 
-// Each result of attention by itself, and both: by_scores is what the fused gradient leaves to it.
+// Each result of attention by itself, and both: gradients of the statistics are computed by by_scores().
 TEST(Rules, TheStatisticsOfAttentionHaveAGradient) {
   const auto q = test::spread({2, 3, 4}, -1, 1), k = test::spread({2, 5, 4}, -1, 1, 1),
              v = test::spread({2, 5, 3}, -1, 1, 2);
@@ -184,7 +184,7 @@ TEST(Rules, ResultsThatAreNoFloatsAreNotTracked) {
 TEST(Rules, TheGradientOfAttentionCanBeDifferentiated) {
   test::expect_gradients(
       [](const Values& x) {
-        if (!x[0].is_tracked()) {  // the differences: the same gradient off the tape
+        if (!x[0].is_tracked()) {  // for the differences: the same gradient, untracked
           const Values leaves{client::require_grad(x[0].from_inner()), client::require_grad(x[1].from_inner())};
           const Value y =
               client::attention(leaves[0], leaves[1], leaves[1], nullptr, nullptr, {.is_causal = true}, kSite);

@@ -1,4 +1,4 @@
-// Gradients of matrices that many small products share: the same as when each is added up by itself.
+// Gradients of matrices that many small products share: the same as the sum of each product's gradient.
 #include <functional>
 #include <vector>
 
@@ -22,7 +22,7 @@ Tensor<2> numbers(std::int64_t rows, std::int64_t columns, double scale) {
 std::vector<float> values(const Tensor<2>& x) { return x.to_data().to_vec<float>(); }
 auto near(const std::vector<float>& expected) { return ::testing::Pointwise(::testing::FloatNear(1e-5F), expected); }
 
-// Products with `weight`, each of the one before, of `steps` steps of x.
+// A recurrent network of `steps` steps: each multiplies the previous result by `weight`, and adds x.
 Tensor<2> walk(const Tensor<2>& x, const Tensor<2>& weight, int steps) {
   auto h = x;
   for (int i = 0; i < steps; ++i) h = (h.matmul(weight) + x * i).tanh();
@@ -30,10 +30,10 @@ Tensor<2> walk(const Tensor<2>& x, const Tensor<2>& weight, int steps) {
 }
 
 TEST(SharedFactors, HaveTheGradientOfFactorsThatAreNotShared) {
-  for (const int steps : {3, 4, 9}) {  // fewer than count as shared, as many, more
+  for (const int steps : {3, 4, 9}) {  // below, at and above the number of uses that counts as shared
     const auto x = numbers(5, 3, 0.7).require_grad(), weight = numbers(3, 3, 1.3).require_grad();
     const auto gradients = walk(x, weight, steps).sum().backward();
-    // Each product has a matrix of its own, whose gradients are added up here.
+    // The reference: each product has its own copy of the matrix, and their gradients are added up here.
     std::vector<Tensor<2>> copies;
     const auto other_x = x.detach().require_grad();
     auto h = other_x;

@@ -120,7 +120,7 @@ TEST(DetachedWork, KeepsWhatPaysForIt) {
   auto share = std::make_shared<int>(0);
   const std::weak_ptr<int> charge = share;
   {
-    const KeptByRun kept(std::exchange(share, nullptr));
+    const KeepAliveScope kept(std::exchange(share, nullptr));
     EXPECT_THROW((void)run_detached(session(), stubborn.work()), Interrupted);
   }
   EXPECT_FALSE(charge.expired());

@@ -84,9 +84,9 @@ TEST(FftPlan, SignalsSideBySide) {
 }
 
 TEST(FftPlan, ALongOneGoesAlone) {
-  EXPECT_TRUE(FftPlan<float>(2048).wants_one());
-  EXPECT_TRUE(FftPlan<float>(1021).wants_one()) << "its convolution does";
-  EXPECT_FALSE(FftPlan<float>(64).wants_one());
+  EXPECT_TRUE(FftPlan<float>(2048).prefers_single());
+  EXPECT_TRUE(FftPlan<float>(1021).prefers_single()) << "its convolution does";
+  EXPECT_FALSE(FftPlan<float>(64).prefers_single());
 }
 
 TEST(FftLoops, TransposesAnySizes) {

@@ -78,7 +78,7 @@ TEST(KeptTables, MakeRoomForTensors) {
   EXPECT_TRUE(pool->allocate(1000 * kKiB).ok());
   EXPECT_EQ(pool->tables().bytes(), 0u);
   (void)pool->tables().get<Numbers>(60 * kKiB);
-  EXPECT_TRUE(pool->hold_beside(1000 * kKiB).ok());
+  EXPECT_TRUE(pool->reserve_external(1000 * kKiB).ok());
   EXPECT_EQ(pool->taken(), 0u);
 }
 

@@ -25,7 +25,7 @@ int in_child(const std::function<int()>& body) {
 }
 
 TEST(Fork, IsCountedInTheChildAndNotInTheParent) {
-  watch_forks();
+  install_fork_handlers();
   const auto before = fork_count();
   EXPECT_EQ(in_child([&] { return static_cast<int>(fork_count() - before); }), 1);
   EXPECT_EQ(in_child([&] { return in_child([&] { return static_cast<int>(fork_count() - before); }); }), 2);
@@ -45,7 +45,7 @@ TEST(Fork, GivesTheChildItsOwnOfWhatThereIsOnePerProcess) {
 TEST(Fork, LeavesTheChildLocksThatItCanTakeAndWholeData) {
   static auto& mutex = *new std::mutex;
   static int a = 0, b = 0;  // equal, for a thread that holds the mutex
-  keep_whole_over_forks(mutex);
+  lock_during_fork(mutex);
   std::atomic<bool> is_over = false;
   std::vector<std::thread> threads;
   for (int i = 0; i < 2; ++i) {

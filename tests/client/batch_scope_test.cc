@@ -1,4 +1,4 @@
-// What is said of an upload: whether it belongs to a batch, and along which axis.
+// Marks of uploads: whether a tensor belongs to a batch, and along which axis.
 #include "client/batch_scope.h"
 
 #include <thread>
@@ -21,8 +21,8 @@ class BatchScopes : public ::testing::Test {
     kept_.push_back(client::from_data(data, {device}, ir::DType::f32));
   }
 
-  const std::shared_ptr<test::RecordedCalls> told = std::make_shared<test::RecordedCalls>();
-  const Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
+  const std::shared_ptr<test::RecordedCalls> calls = std::make_shared<test::RecordedCalls>();
+  const Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(calls));
 
  private:
   std::vector<client::Value> kept_;
@@ -35,7 +35,7 @@ TEST_F(BatchScopes, MarkWhatIsUploadedInsideOfThem) {
     upload({2, 3});
   }
   upload({2, 3});
-  EXPECT_THAT(told->batch_axes, ElementsAre(std::nullopt, 0, std::nullopt));
+  EXPECT_THAT(calls->batch_axes, ElementsAre(std::nullopt, 0, std::nullopt));
 }
 
 TEST_F(BatchScopes, LeaveShapesAloneThatDoNotHaveTheirAxis) {
@@ -47,7 +47,7 @@ TEST_F(BatchScopes, LeaveShapesAloneThatDoNotHaveTheirAxis) {
   const BatchScope of_time{1};
   upload({3});
   upload({5, 3});
-  EXPECT_THAT(told->batch_axes, ElementsAre(std::nullopt, 0, std::nullopt, 1));
+  EXPECT_THAT(calls->batch_axes, ElementsAre(std::nullopt, 0, std::nullopt, 1));
 }
 
 TEST_F(BatchScopes, CountNegativeAxesFromTheEnd) {
@@ -56,7 +56,7 @@ TEST_F(BatchScopes, CountNegativeAxesFromTheEnd) {
   upload({3});
   upload({5, 3});
   upload({1, 5, 3});
-  EXPECT_THAT(told->batch_axes, ElementsAre(std::nullopt, std::nullopt, 0, 1));
+  EXPECT_THAT(calls->batch_axes, ElementsAre(std::nullopt, std::nullopt, 0, 1));
 }
 
 TEST_F(BatchScopes, NestAndTheInnermostCounts) {
@@ -68,14 +68,14 @@ TEST_F(BatchScopes, NestAndTheInnermostCounts) {
     upload({2, 2});
   }
   upload({2, 2});
-  EXPECT_THAT(told->batch_axes, ElementsAre(std::nullopt, 0, 1));
+  EXPECT_THAT(calls->batch_axes, ElementsAre(std::nullopt, 0, 1));
 }
 
 TEST_F(BatchScopes, AreOfTheirThreadAlone) {
   const BatchScope scope;
   std::thread{[&] { upload({2}); }}.join();
   upload({2});
-  EXPECT_THAT(told->batch_axes, ElementsAre(std::nullopt, 0));
+  EXPECT_THAT(calls->batch_axes, ElementsAre(std::nullopt, 0));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Opening devices by URL: which share a session, which share an attempt, and which wait for each other.
+// Opening devices by URL: which share a session, which share an attempt to connect, and which wait for each other.
 #include <atomic>
 #include <future>
 #include <thread>
@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-// A scheme whose sessions open when the test lets them, break when it says so, and are counted.
+// Registers a URL scheme: the test controls when its sessions open and break, and counts the attempts.
 class OpenDevice : public ::testing::Test {
  protected:
   class Session : public test::RecordingSession {

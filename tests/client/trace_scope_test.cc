@@ -10,8 +10,8 @@ namespace burn {
 namespace {
 
 TEST(TraceScopes, GiveTheirContextToTheRunsThatAreSentInThem) {
-  const auto told = std::make_shared<test::RecordedCalls>();
-  const Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
+  const auto calls = std::make_shared<test::RecordedCalls>();
+  const Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(calls));
   const TraceContext outer{.trace_high = 1, .trace_low = 2, .span = 3, .is_sampled = true};
   const TraceContext inner{.trace_high = 1, .trace_low = 2, .span = 4};
   auto x = Tensor<1>::zeros({4}, device);
@@ -34,9 +34,9 @@ TEST(TraceScopes, GiveTheirContextToTheRunsThatAreSentInThem) {
     }
   }
   run();
-  ASSERT_EQ(told->runs.size(), 6u);
+  ASSERT_EQ(calls->runs.size(), 6u);
   const TraceContext expected[] = {{}, outer, inner, outer, {}, {}};
-  for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(told->runs[k].trace, expected[k]) << k;
+  for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(calls->runs[k].trace, expected[k]) << k;
 }
 
 }  // namespace

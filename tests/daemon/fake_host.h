@@ -24,7 +24,7 @@ class FakeHost final : public Host {
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override {
     const std::lock_guard lock{mutex_};
     hellos_.push_back(hello);
-    return session::make_local_session(worker_, {}, session::Execution::by_quick_callers);
+    return session::make_local_session(worker_, {}, session::Execution::caller_if_quick);
   }
   void log(net::Severity, std::string_view line) override {
     const std::lock_guard lock{mutex_};

@@ -21,12 +21,12 @@ class LogThrottleTest : public testing::Test {
 
 TEST_F(LogThrottleTest, WritesTheFirstOfAPeriodAndCountsTheRest) {
   EXPECT_EQ(admitted(1000), 3);
-  EXPECT_EQ(throttle_.take_left_out(now_), 0u);  // it goes on
+  EXPECT_EQ(throttle_.take_suppressed(now_), 0u);  // it goes on
   now_ += 9s;
   EXPECT_EQ(admitted(10), 0);
   now_ += 1s;
-  EXPECT_EQ(throttle_.take_left_out(now_), 1007u);
-  EXPECT_EQ(throttle_.take_left_out(now_), 0u);  // said once
+  EXPECT_EQ(throttle_.take_suppressed(now_), 1007u);
+  EXPECT_EQ(throttle_.take_suppressed(now_), 0u);  // said once
   EXPECT_EQ(admitted(10), 3);
 }
 
@@ -34,7 +34,7 @@ TEST_F(LogThrottleTest, LeavesAFewLinesAlone) {
   for (int period = 0; period < 5; ++period) {
     EXPECT_EQ(admitted(3), 3);
     now_ += 10s;
-    EXPECT_EQ(throttle_.take_left_out(now_), 0u);
+    EXPECT_EQ(throttle_.take_suppressed(now_), 0u);
   }
 }
 
@@ -42,7 +42,7 @@ TEST_F(LogThrottleTest, AFloodMakesAFewLinesASecond) {
   int lines = 0;
   for (int second = 0; second < 100; ++second, now_ += 1s) {
     for (int i = 0; i < 100; ++i) {
-      if (throttle_.take_left_out(now_) > 0) ++lines;
+      if (throttle_.take_suppressed(now_) > 0) ++lines;
       if (throttle_.admit(now_)) ++lines;
     }
   }

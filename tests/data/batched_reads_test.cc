@@ -1,4 +1,4 @@
-// A batched read stays one: every data set made of others passes get_many on as get_many.
+// A batched read stays a single read: every data set that wraps others forwards get_many() as get_many().
 #include <memory>
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// The numbers 0, 10, 20, ...; counts how it is asked. Stands for a data base, where each question costs a journey.
+// The numbers 0, 10, 20, ...; counts its calls. Simulates a database, where each query costs a round trip.
 struct Counted : Dataset<int> {
   explicit Counted(std::size_t count) : count(count) {}
 
@@ -38,7 +38,7 @@ struct Counted : Dataset<int> {
 
 using Indices = std::vector<std::size_t>;
 
-// What get_many gives, which must be what get gives one by one.
+// The result of get_many(), which must equal the items that get() returns one by one.
 template <typename D>
 auto ask(const D& dataset, const Indices& indices) {
   std::vector<typename D::Item> expected;
@@ -52,7 +52,7 @@ class BatchedReads : public ::testing::Test {
  protected:
   std::shared_ptr<Counted> source = std::make_shared<Counted>(10);
 
-  // One call for all; get() is not used.
+  // Expects one call of get_many() for all indices, and none of get().
   template <typename D>
   void expect_one_call(const D& dataset, const Indices& indices) {
     (void)ask(dataset, indices);
@@ -98,7 +98,7 @@ TEST_F(BatchedReads, AskEachJoinedSourceOnceAndKeepTheOrder) {
   EXPECT_EQ(source->many, 1);
   EXPECT_EQ(other->many, 1);
   (void)joined.get_many(Indices{11});
-  EXPECT_EQ(source->many, 1);  // has none of them
+  EXPECT_EQ(source->many, 1);  // the first source has none of the indices
 }
 
 TEST_F(BatchedReads, OfWindowsAreTheWindows) {

@@ -54,7 +54,7 @@ TEST(Digits, LookLikeMnist) {
   }
 }
 
-// A nearest neighbour among 2,000 is right most of the time: the labels fit the images, and the digits tell each other
+// The nearest of 2,000 neighbours mostly has the right label, so the labels fit the images, and the digits can be told
 // apart.
 TEST(Digits, CanBeLearned) {
   const auto known = InMemDataset<MnistItem>::from_dataset(DigitsDataset(2000, 5));

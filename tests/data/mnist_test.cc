@@ -34,7 +34,7 @@ std::string message_of(const std::function<void()>& body) {
   return "(nothing thrown)";
 }
 
-// Drawn digits as MNIST files.
+// Synthetic digits as MNIST files.
 std::pair<std::string, std::string> files_of(const DigitsDataset& digits) {
   const auto count = static_cast<std::uint32_t>(digits.len());
   std::string images = idx_header(8, {count, 28, 28}), labels = idx_header(8, {count});
@@ -138,7 +138,7 @@ TEST(Mnist, NamesTheNumbersThatDisagree) {
   EXPECT_EQ(message_of([&] { MnistDataset::test(folder.path()); }).substr(0, labels.native().size()), labels.native());
 }
 
-// The real images, where BURN_DATA_DIR (or ../shared/data) has them in mnist10k/.
+// The real images, if they are in mnist10k/ of BURN_DATA_DIR (or of ../shared/data).
 TEST(Mnist, ReadsTheRealTestSet) {
   const char* variable = std::getenv("BURN_DATA_DIR");
   const fs::path folder = fs::path(variable != nullptr ? variable : "../shared/data") / "mnist10k";

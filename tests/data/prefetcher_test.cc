@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 std::shared_ptr<void> boxed(std::size_t value) { return std::make_shared<std::size_t>(value); }
 std::size_t unboxed(const std::shared_ptr<void>& box) { return *std::static_pointer_cast<std::size_t>(box); }
 
-// Later ones are done sooner, so that the order must be made.
+// Later items are ready sooner, so that the prefetcher has to restore the order.
 std::shared_ptr<void> slow_start(std::size_t index) {
   if (index % 4 == 0) std::this_thread::sleep_for(2ms);
   return boxed(index);
@@ -72,7 +72,7 @@ TEST(Prefetcher, ThrowsInPlaceAndThenEnds) {
   for (const std::size_t workers : {0, 1, 4}) {
     Prefetcher source(20, workers, 8,
                       [](std::size_t index) {
-                        if (index < 5) std::this_thread::sleep_for(1ms);  // the failures are there first
+                        if (index < 5) std::this_thread::sleep_for(1ms);  // the failures come before the first items
                         if (index == 5) throw std::runtime_error("five");
                         if (index == 7) throw std::runtime_error("seven");
                         return boxed(index);
@@ -103,14 +103,14 @@ TEST(Prefetcher, StopsEarly) {
   EXPECT_LE(started, 10u);
 }
 
-// The scope that the thread is in; null: none.
+// The scope that the thread is in, or null.
 thread_local const int* scope_of_thread = nullptr;
 
 struct Journal {
   std::atomic<int> begun{0}, ended{0}, detached{0}, adopted{0};
   std::thread::id consumer = std::this_thread::get_id();
 
-  // Ends on the thread that it began on.
+  // Checks that it ends on the thread on which it began.
   struct Scope {
     explicit Scope(Journal& journal) : journal(journal) {
       scope_of_thread = &number;

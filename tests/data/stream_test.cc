@@ -1,4 +1,4 @@
-// Loaders of streams: the same batches whatever the number of workers, and the same ones after a position.
+// Loaders of streams: the batches do not depend on the number of workers, nor on whether they start at a position.
 #include "data/stream.h"
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// 0, 1, ..., and a hundred more in each pass; its position is the next number.
+// The numbers 0, 1, ..., plus a hundred in each later pass; its position is the next number.
 struct Numbers : Stream<int> {
   int count;
   std::shared_ptr<std::atomic<int>> opened = std::make_shared<std::atomic<int>>(0);
@@ -102,7 +102,7 @@ TEST(Streams, AreNotReadUpToAPosition) {
   EXPECT_EQ(iterator->front(), 1'000'000'300);
   EXPECT_EQ(*numbers.opened, 1);
   EXPECT_NE(++iterator, std::default_sentinel);
-  EXPECT_EQ(++iterator, std::default_sentinel);  // of a million batches
+  EXPECT_EQ(++iterator, std::default_sentinel);  // the end of a million batches
 }
 
 TEST(Streams, HavePositionsThatACopyOfALoaderDoesNotShare) {

@@ -29,7 +29,8 @@ TEST(CartPole, MovesAsTheEquationsSay) {
   const auto after = cart.step(0).state;
   EXPECT_FLOAT_EQ(after[0], before[0] + 0.02f * before[1]);
   EXPECT_FLOAT_EQ(after[2], before[2] + 0.02f * before[3]);
-  // Of an upright pole at rest a push of 10 N gives 10 / 1.1 less the pole's part: 9.756 m/s^2 (Barto et al. 1983).
+  // With an upright pole at rest, a push of 10 N accelerates the cart by 9.756 m/s^2, not 10 / 1.1, as the pole reacts
+  // (Barto et al. 1983).
   EXPECT_NEAR((after[1] - before[1]) / 0.02f, -9.756, 0.1);
 }
 
@@ -59,7 +60,7 @@ TEST(Dqn, LearnsToBalanceThePole) {
   std::ostringstream out;
   const auto trained = train(options, out);
   EXPECT_THAT(out.str(), ::testing::HasSubstr("exploring 0.05"));
-  // A cart that is pushed at random falls after some 20 steps.
+  // With random pushes the pole falls after about 20 steps.
   EXPECT_GT(play(trained.net, "cpu", 10, 99), 100);
 }
 

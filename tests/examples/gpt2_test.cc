@@ -1,5 +1,5 @@
-// The language model of examples/gpt2: it learns, in f32 and in bf16, has one table for both of its ends, and writes
-// the same with a cache as without.
+// The language model of examples/gpt2: it learns in f32 and in bf16, uses one table for its embedding and its head, and
+// writes the same text with a cache as without.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -16,7 +16,7 @@
 namespace gpt2 {
 namespace {
 
-// Sentences in an order that repeats itself late.
+// Phrases in an order with a long period.
 std::string text() {
   const std::string parts[] = {"the worker runs ", "a program ", "that the client ", "has recorded. ", "tensors stay "};
   std::string all;
@@ -79,7 +79,8 @@ TEST(Gpt2, HasOneTableForBothEnds) {
   EXPECT_EQ(net.num_params(), 256 * 16 + 8 * 16 + block + 2 * 16);
   const auto tokens = Tensor<2, Int>::from_data({{1, 2, 3}}, ad), next = Tensor<2, Int>::from_data({{2, 3, 4}}, ad);
   auto gradients = GradientsParams::from_grads(net.loss(tokens, next).backward(), net);
-  // Token 200 is only among those that are not the answer: the table's row has a gradient by way of the head alone.
+  // Token 200 occurs neither in the input nor in the targets, so its row of the table has a gradient from the head
+  // only.
   const auto gradient = *gradients.get(net.tokens.weight);
   EXPECT_GT(gradient.abs().narrow(0, 200, 1).sum().into_scalar<float>(), 0);
 }
@@ -95,9 +96,9 @@ std::vector<std::int64_t> written(const Gpt2& net, std::int64_t count, bool has_
 TEST(Gpt2, WritesTheSameWithACacheAsWithout) {
   std::ostringstream out;
   auto options = small();
-  options.steps = 80;  // until it writes words
+  options.steps = 80;  // enough to write words
   const auto net = train(options, text(), out).net.valid();
-  // Beyond the context, where the older half is forgotten.
+  // Longer than the context, so that the older half of it is dropped.
   const auto with_cache = written(net, 100, true);
   EXPECT_EQ(with_cache, written(net, 100, false));
   const std::set<std::int64_t> different(with_cache.begin(), with_cache.end());

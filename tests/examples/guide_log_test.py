@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `guide train` writes where its output is no terminal: few lines, which are text.
+"""The output of `guide train` when it is not a terminal: a few lines of plain text.
 
 usage: guide_log_test.py GUIDE
 """

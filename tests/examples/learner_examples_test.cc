@@ -1,4 +1,4 @@
-// The examples of the learner at small size: each learns.
+// The learner's examples at a small size: each one learns.
 #include <sstream>
 
 #include <gmock/gmock.h>

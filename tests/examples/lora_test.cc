@@ -1,4 +1,4 @@
-// The example lora: what it trains, what it learns, and that the merged model is the same.
+// The example lora: which parameters it trains, that it learns, and that the merged model computes the same.
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Two letters in turn.
+// 200 repetitions of `letters`.
 std::string text_of(const std::string& letters) {
   std::string text;
   for (int i = 0; i < 200; ++i) text += letters;
@@ -38,13 +38,13 @@ TEST(LoraExample, LearnsAnotherTextByItsAdaptersAlone) {
   EXPECT_EQ(adapters.names(),
             (std::vector<std::string>{"blocks.0.project.weight.lora_a", "blocks.0.project.weight.lora_b",
                                       "blocks.0.qkv.weight.lora_a", "blocks.0.qkv.weight.lora_b"}));
-  // What is not adapted is as it was.
+  // Tensors without adapters are unchanged.
   const auto table = [](const gpt2::Gpt2& net) { return net.tokens.weight.val().to_data().to_vec<float>(); };
   EXPECT_EQ(table(tuned.merged), table(before.net));
   EXPECT_THAT(out.str(), HasSubstr("of them trained"));
 }
 
-// Of the smallest GPT-2, of which no number is drawn here.
+// The smallest GPT-2; its random numbers are never computed.
 TEST(LoraExample, TrainsUnderOnePercentOfGpt2) {
   const Device device = Device{"cpu"}.autodiff();
   const auto whole = gpt2::Gpt2Config{}.init(device);

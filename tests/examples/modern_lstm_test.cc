@@ -1,4 +1,4 @@
-// The recurrent network of examples/modern-lstm: its cell, and what it learns of noisy sequences.
+// The recurrent network of examples/modern-lstm: its cell, and training on noisy sequences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ TEST(LstmCell, WalksTimeInBothDirections) {
   const auto there = cell.forward(x, false), back = cell.forward(x.flip({1}), true).flip({1});
   EXPECT_EQ(there.dims(), (std::array<std::int64_t, 3>{3, 5, 4}));
   EXPECT_TRUE(there.all_close(back));
-  // A step sees nothing of what comes after it.
+  // The result of a step does not depend on later steps.
   const auto other = Tensor<3>::cat({x.narrow(1, 0, 4), x.narrow(1, 4, 1) + 1}, 1);
   EXPECT_TRUE(cell.forward(other, false).narrow(1, 0, 4).all_close(there.narrow(1, 0, 4)));
   EXPECT_FALSE(cell.forward(other, false).all_close(there));
@@ -46,7 +46,7 @@ TEST(ModernLstm, LearnsToForetellTheNextNumber) {
   options.lr = 1e-2;
   options.renderer = std::make_shared<burn::train::SilentRenderer>();
   const auto trained = train(options);
-  // Always saying the mean leaves about 0.38.
+  // Always predicting the mean has an error of about 0.38.
   EXPECT_LT(trained.error, 0.15);
   EXPECT_NEAR(trained.smallest, 0.1 / 8, 1e-12);
   EXPECT_TRUE(std::filesystem::exists(options.artifacts / "evaluation.jsonl"));

@@ -31,10 +31,10 @@ TEST(Recipes, ALanguageModelPredictsBytes) {
   const auto text = test::TempFolder::read("docs/training.md");
   const auto perplexities = recipes::language_model::train(folder / "run", Device::new_session("cpu"), text, 8);
   ASSERT_EQ(perplexities.size(), 8U);
-  EXPECT_LT(perplexities.back(), 16);  // by frequency alone it is above 20
+  EXPECT_LT(perplexities.back(), 16);  // a model of byte frequencies alone has more than 20
 }
 
-// Without indentation, comments and breaks of lines.
+// The code without white space and comments.
 std::string bare(const std::string& code) {
   const auto uncommented = std::regex_replace(code, std::regex{"//[^\n]*"}, "");
   return std::regex_replace(uncommented, std::regex{"\\s+"}, "");

@@ -39,7 +39,7 @@ void shake(Stream& stream, int peer, std::string_view bytes, std::size_t piece) 
     const auto part = bytes.substr(0, piece);
     bytes.remove_prefix(part.size());
     if (::send(peer, part.data(), part.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) break;
-    const auto shaken = stream.shake_hands();
+    const auto shaken = stream.do_handshake();
     if (shaken.ok() && *shaken) std::abort();  // without a key of the other end
     is_over = !shaken.ok();
     if (is_over != !stream.failure().ok()) std::abort();

@@ -44,7 +44,7 @@ class UnixAcceptLoop : public testing::Test {
     auto loop = net::AcceptLoop::start(std::move(listening), std::make_shared<net::PermitPool>("connections", limits),
                                        {.accepted = [this](net::UniqueFd socket) { accept(std::move(socket)); },
                                         .tick = [] {},
-                                        .too_much = [](const std::string&) {}});
+                                        .limit_exceeded = [](const std::string&) {}});
     ASSERT_TRUE(loop.ok()) << loop.status().to_string();
     loop_ = *std::move(loop);
   }

@@ -148,11 +148,11 @@ TEST(TokenBucket, IsUsedUpAndFillsAgain) {
   const auto start = TokenBucket::Clock::now();
   TokenBucket bucket;
   bucket.begin(TokenBucket::kBurst, 0, start);
-  EXPECT_EQ(bucket.count(100'000, start), Verdict::fine);
-  EXPECT_EQ(bucket.count(140'000, start), Verdict::too_much);
-  EXPECT_EQ(bucket.count(140'000, start + 1s), Verdict::fine) << "after a while";
-  EXPECT_EQ(bucket.count(140'000 + 150'000, start + 1h), Verdict::too_much) << "never more than at first";
-  EXPECT_EQ(bucket.count(3'000'000, start + 1h), Verdict::absurd);
+  EXPECT_EQ(bucket.count(100'000, start), Verdict::within_limit);
+  EXPECT_EQ(bucket.count(140'000, start), Verdict::over_limit);
+  EXPECT_EQ(bucket.count(140'000, start + 1s), Verdict::within_limit) << "after a while";
+  EXPECT_EQ(bucket.count(140'000 + 150'000, start + 1h), Verdict::over_limit) << "never more than at first";
+  EXPECT_EQ(bucket.count(3'000'000, start + 1h), Verdict::far_over_limit);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST(PermitPool, GivesSoManyToAPeerAndSoManyInAll) {
 
 TEST(PermitPool, KeepsSomeForOperators) {
   const auto limits = with_room_for_operators(64, 64);
-  EXPECT_EQ(limits.kept_local, 4u);
+  EXPECT_EQ(limits.reserved_local, 4u);
   const auto permits = sessions(limits);
   std::vector<Permit> taken;
   const auto take_all = [&](const Peer& peer) {

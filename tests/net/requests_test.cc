@@ -16,7 +16,7 @@ class QuestionsBeside : public ::testing::Test {
  protected:
   std::uint64_t ask() {
     std::uint64_t number = 0;
-    requests_.add_beside<proto::GroupDone>(
+    requests_.add_unordered<proto::GroupDone>(
         [&](std::uint64_t id) {
           number = id;
           return proto::Body{proto::AbortGroup{.request = id, .group = 1, .epoch = 2, .why = {}}};
@@ -36,7 +36,7 @@ class QuestionsBeside : public ::testing::Test {
 
 TEST_F(QuestionsBeside, AskedAgainOnANewConnectionMayBeAnsweredTwice) {
   const auto number = ask();
-  EXPECT_EQ(requests_.beside_to_ask().size(), 1u);
+  EXPECT_EQ(requests_.unordered_to_resend().size(), 1u);
   EXPECT_TRUE(answer(number).ok());
   EXPECT_TRUE(answer(number, unavailable("the second")).ok());
   EXPECT_THAT(answers_, ElementsAre(Status{}));
@@ -47,12 +47,12 @@ TEST_F(QuestionsBeside, AskedOnceAreAnsweredOnce) {
   const auto number = ask();
   EXPECT_TRUE(answer(number).ok());
   EXPECT_THAT(answer(number).message(), HasSubstr("which awaits none"));
-  EXPECT_TRUE(requests_.beside_to_ask().empty());
+  EXPECT_TRUE(requests_.unordered_to_resend().empty());
 }
 
 TEST_F(QuestionsBeside, AskedAgainTakeNoAnswerOfAnotherKind) {
   const auto number = ask();
-  EXPECT_EQ(requests_.beside_to_ask().size(), 1u);
+  EXPECT_EQ(requests_.unordered_to_resend().size(), 1u);
   EXPECT_TRUE(answer(number).ok());
   const auto wrong = requests_.on_report(proto::GroupAddress{number, {}, "tcp://127.0.0.1:1"});
   EXPECT_THAT(wrong.status().message(), HasSubstr("group_address for request 1, which awaits none"));

@@ -1,4 +1,4 @@
-// Activations against their formulas in double precision, at far points and where pieces meet; their gradients.
+// Activations and their gradients against formulas in double precision, at extreme points and where pieces meet.
 #include "nn/activation/activation.h"
 
 #include <cmath>
@@ -71,7 +71,7 @@ Tensor<1> doubles(const std::vector<double>& numbers, const Device& device) {
   return Tensor<1>::from_data(TensorData(numbers, {static_cast<std::int64_t>(numbers.size())}), {device, DType::f64});
 }
 
-// No kink of any function stands here.
+// None of these points is a kink of a tested function.
 const std::vector<double> kPoints = {-700, -20, -3.1, -1.3, -0.55, -1e-3, 1e-3, 0.5, 0.9, 2.2, 3.3, 6.5, 20, 700};
 
 TEST(Activation, FollowsItsFormula) {

@@ -33,8 +33,8 @@ TEST(Attention, IsWhatTheScoresSay) {
 TEST(Attention, AQueryThatSeesNothingGivesZeroAndNoGradient) {
   const auto q = spread_tensor<3>({1, 4, 2}, ad()).require_grad();
   const auto k = spread_tensor<3>({1, 2, 2}, ad()).require_grad();
-  const auto y =
-      module::attention<3>(q, k, k, std::nullopt, std::nullopt, {.is_causal = true});  // the first two see no key
+  const auto y = module::attention<3>(q, k, k, std::nullopt, std::nullopt,
+                                      {.is_causal = true});  // the first two queries see no key
   EXPECT_THAT(values(y.narrow(1, 0, 2)), Each(0));
   const auto gradients = y.sum().backward();
   EXPECT_THAT(values((*q.grad(gradients)).narrow(1, 0, 2)), Each(0));

@@ -1,5 +1,5 @@
-// Mixed precision: what an autocast scope does to each kind of op and to gradients, and which threads it does not
-// reach.
+// Mixed precision: the effect of an autocast scope on each kind of op and on gradients, and that it does not reach
+// other threads.
 #include "client/autocast.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class AutocastTo : public ::testing::TestWithParam<DType> {
 };
 
 TEST_P(AutocastTo, ProductsComputeInTheLowDtype) {
-  // The dtype, and about the numbers that f32 has.
+  // Checks that results have the low dtype and are close to those in f32.
   const auto expect_low = [&](const char* what, const auto& product) {
     const auto exact = product();
     const Autocast scope{low()};
@@ -60,7 +60,7 @@ TEST_P(AutocastTo, ProductsComputeInTheLowDtype) {
   const auto input = nn::MhaInput::self_attn(spread_tensor<3>({1, 3, 4}, cpu()));
   expect_low("multi-head attention", [&] { return mha(input).context; });
   const Autocast scope{low()};
-  EXPECT_EQ(mha(input).weights.dtype(), DType::f32);  // a softmax
+  EXPECT_EQ(mha(input).weights.dtype(), DType::f32);  // the result of a softmax
 }
 
 TEST_P(AutocastTo, GradientsOfConvolutionsAndAttentionAreF32) {
@@ -109,7 +109,7 @@ TEST_P(AutocastTo, NormsSoftmaxLossesAndSumsGiveF32) {
   EXPECT_EQ(x.mean().dtype(), DType::f32);
   EXPECT_EQ(x.var(1).dtype(), DType::f32);
   EXPECT_EQ(x.cumsum(1).dtype(), DType::f32);
-  EXPECT_EQ(x.max().dtype(), low());  // which adds nothing up
+  EXPECT_EQ(x.max().dtype(), low());  // max is no sum
 }
 
 TEST_P(AutocastTo, PointwiseFollowsItsOperands) {
@@ -143,7 +143,7 @@ TEST_P(AutocastTo, GradientsOfWeightsAreF32) {
   const auto gradients_of = [&](const Tensor<2>& y) { return (y * y).sum().backward(); };
   const auto exact = gradients_of(layer(x));
   const Autocast scope{low()};
-  const auto rounded = gradients_of(layer(x));  // within the scope: it says nothing to gradients
+  const auto rounded = gradients_of(layer(x));  // also runs backward() in the scope, which does not affect gradients
   for (const Tensor<2>& leaf : {layer.weight.val(), x}) {
     const auto gradient = *leaf.grad(rounded);
     EXPECT_EQ(gradient.dtype(), DType::f32);
@@ -220,7 +220,7 @@ TEST_P(AutocastTo, IsPartOfACapturedStep) {
     EXPECT_EQ(y.dtype(), low());
     EXPECT_EQ(values(y), narrow);
     EXPECT_EQ(values(bare(a)), wide);
-    const Autocast scope{low()};  // around the call: another kind of call, recorded for itself
+    const Autocast scope{low()};  // a scope around the call: a separate recording
     EXPECT_EQ(values(bare(a)), narrow);
   }
   EXPECT_EQ(step.recorded(), 2U);
@@ -240,18 +240,18 @@ TEST(Autocast, TakesNothingButFloatsOf16And32Bits) {
 }
 
 TEST(Autocast, AWeightIsCastOnceAStep) {
-  const auto told = std::make_shared<test::RecordedCalls>();
-  const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(told)).autodiff();
+  const auto calls = std::make_shared<test::RecordedCalls>();
+  const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(calls)).autodiff();
   const auto layer = nn::LinearConfig{.d_input = 4, .d_output = 4, .bias = false}.init(device);
   const auto x = Tensor<2>::ones({2, 4}, device);
   device.flush();
   Gradients gradients;
   {
     const Autocast scope{DType::bf16};
-    gradients = layer(layer(x)).sum().backward();  // used twice, and by both of its gradients
+    gradients = layer(layer(x)).sum().backward();  // the weight is used twice, and again for both gradients
   }
   device.flush();
-  const auto& recorded = told->program_of(told->runs.size() - 1);
+  const auto& recorded = calls->program_of(calls->runs.size() - 1);
   const auto casts = [](const ir::Program& program) {
     return std::ranges::count_if(program.nodes, [&](const ir::Node& node) {
       return std::holds_alternative<ir::Cast>(node.op) && program.type_of(node).dtype == DType::bf16 &&
@@ -295,7 +295,7 @@ TEST(ModuleDtype, CastsFloatsAndKeepsIdsAndStates) {
   EXPECT_EQ(narrow.linear.weight.id(), module.linear.weight.id());
   EXPECT_TRUE(narrow.linear.weight.val().is_require_grad());
   EXPECT_FALSE(narrow.linear.bias->val().is_require_grad());
-  EXPECT_EQ(module.linear.weight.val().dtype(), DType::f32);  // the original is as it was
+  EXPECT_EQ(module.linear.weight.val().dtype(), DType::f32);  // the original is unchanged
   const auto exact = values(module.linear.weight.val());
   test::expect_near(narrow.to_dtype(DType::f32).linear.weight.val(), exact, 0x1p-8);
 

@@ -1,4 +1,4 @@
-// Batch normalisation: what it computes in training and out of it, and how its statistics move.
+// Batch normalisation: its results in training and in inference, and the updates of its statistics.
 #include "nn/norm/batch_norm.h"
 
 #include <cmath>
@@ -14,7 +14,7 @@ using test::error_of;
 using test::expect_near;
 using ::testing::ElementsAre;
 
-// Values of PyTorch 1.13, but for the running variance, which takes the biased variance of the batch.
+// Values of PyTorch 1.13, except for the running variance, which is updated with the batch's biased variance.
 nn::BatchNorm layer(const Device& device) {
   return {.gamma = Tensor<1>::from_data({1.077f, 0.705f, 0.932f}, device),
           .beta = Tensor<1>::from_data({0.497f, -1.004f, 0.873f}, device),
@@ -105,7 +105,7 @@ TEST(BatchNorm, StatisticsKeepNoTapeAlive) {
   const auto module = layer(ad());
   for (int step = 0; step < 3; ++step) {
     const auto gradients = module(batch(ad())).sum().backward();
-    EXPECT_EQ(gradients.size(), 2u);  // gamma and beta
+    EXPECT_EQ(gradients.size(), 2u);  // of gamma and beta only
   }
 }
 

@@ -1,4 +1,4 @@
-// Gradient checkpointing: the same gradients, less memory, nothing drawn twice, and no pass that undoes it.
+// Gradient checkpointing: the same gradients, less memory, no random number drawn twice, and no pass that undoes it.
 #include "autodiff/checkpointing.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Strategy = GradientCheckpointingStrategy;
 
-// gelu(x W + b), again and again.
+// gelu(x W + b), repeated for each layer.
 struct DeepMlp {
   std::vector<nn::Linear> layers;
   nn::Dropout dropout;
@@ -55,10 +55,10 @@ TEST(Checkpointing, GivesTheSameGradients) {
   }
 }
 
-// What was recorded, as one program, and what a device makes of it first.
+// The number of nodes to recompute in a training step, after the simplify() that a device applies first.
 std::size_t recomputed_nodes(Strategy strategy, bool create_graph = false) {
-  const auto told = std::make_shared<test::RecordedCalls>();
-  const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(told)).autodiff();
+  const auto calls = std::make_shared<test::RecordedCalls>();
+  const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(calls)).autodiff();
   const auto mlp = DeepMlp::init(3, 64, 0.5, device);
   const auto x = Tensor<2>::ones({128, 64}, device);
   device.flush();
@@ -68,7 +68,7 @@ std::size_t recomputed_nodes(Strategy strategy, bool create_graph = false) {
     gradients = mlp.forward(x).square().mean().backward({.create_graph = create_graph});
   }
   device.flush();
-  const auto simple = compile::simplify(told->program_of(told->runs.size() - 1), true);
+  const auto simple = compile::simplify(calls->program_of(calls->runs.size() - 1), true);
   for (const auto& node : simple.nodes) EXPECT_FALSE(node.recompute && std::holds_alternative<ir::Random>(node.op));
   for (const auto& node : simple.nodes) EXPECT_FALSE(node.recompute && std::holds_alternative<ir::MatMul>(node.op));
   return static_cast<std::size_t>(std::ranges::count_if(simple.nodes, &ir::Node::recompute));
@@ -76,7 +76,7 @@ std::size_t recomputed_nodes(Strategy strategy, bool create_graph = false) {
 
 TEST(Checkpointing, SurvivesTheMergingOfEqualNodes) {
   EXPECT_EQ(recomputed_nodes(Strategy::disabled), 0u);
-  EXPECT_GT(recomputed_nodes(Strategy::balanced), 8u);  // two GELUs, which go into products
+  EXPECT_GT(recomputed_nodes(Strategy::balanced), 8u);  // two GELUs, whose results are operands of products
   EXPECT_EQ(recomputed_nodes(Strategy::balanced, true), 0u);
 }
 
@@ -93,15 +93,15 @@ TEST(Checkpointing, EndsWithItsScope) {
 
 TEST(Checkpointing, IsSaidOfATensorInsteadOfAScope) {
   const auto recomputed = [](auto&& mark, Strategy scope) {
-    const auto told = std::make_shared<test::RecordedCalls>();
-    const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(told)).autodiff();
+    const auto calls = std::make_shared<test::RecordedCalls>();
+    const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(calls)).autodiff();
     const auto mlp = DeepMlp::init(3, 64, 0, device);
     const auto x = Tensor<2>::ones({128, 64}, device);
     device.flush();
     const GradientCheckpointing around{scope};
     const auto gradients = mark(mlp.forward(x).square().mean()).backward();
     device.flush();
-    return std::ranges::count_if(told->program_of(told->runs.size() - 1).nodes, &ir::Node::recompute);
+    return std::ranges::count_if(calls->program_of(calls->runs.size() - 1).nodes, &ir::Node::recompute);
   };
   const auto say = [](Strategy strategy) {
     return [=](const Tensor<1>& loss) { return loss.with_gradient_checkpointing_strategy(strategy); };
@@ -113,7 +113,7 @@ TEST(Checkpointing, IsSaidOfATensorInsteadOfAScope) {
             "with_gradient_checkpointing_strategy: no gradient flows through this f32[2]");
 }
 
-// The most bytes that the device held at once.
+// The peak of the device's memory in bytes, during one forward and backward pass.
 std::uint64_t peak_of(Strategy strategy) {
   const auto worker = session::Worker::create(value_or_throw(backends::open_backend("cpu")));
   const Device device = Device::from_session("cpu", session::make_local_session(worker)).autodiff();

@@ -1,4 +1,4 @@
-// Losses of classes, of several classes at once and of rare ones, beside PyTorch's numbers (1.13, in f64) of
+// Losses for classes, multiple labels and rare classes, against the numbers of PyTorch 1.13 in f64 for the
 // logits {{1, 2, 3}, {0.5, -1, 0}, {-2, 0, 1}}.
 #include "tests/nn/nn_test.h"
 

@@ -1,4 +1,4 @@
-// Configurations as JSON: what is written, what is read, and what is refused with which words.
+// Configurations as JSON: writing, reading, and the messages of what is refused.
 #include "nn/module/config.h"
 
 #include <cmath>
@@ -89,7 +89,7 @@ TEST(Config, KeepsDefaultsOfMissingFields) {
 
 TEST(Config, TakesWholeNumbersForFractions) { EXPECT_EQ(Everything::from_json(R"({"number": 3})").number, 3.0); }
 
-// To the last bit, however many digits there are: a rate that is saved and loaded is the same rate.
+// Exact to the last bit, whatever the number of digits: a learning rate is the same after saving and loading.
 TEST(Config, ReadsTheNearestNumberToWhatIsWritten) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
@@ -164,7 +164,7 @@ TEST(Config, OfLayersAreReadableJson) {
   EXPECT_THAT(loss.weights, ::testing::Optional(::testing::SizeIs(2)));
 }
 
-// A field list longer than one level of the macro's rescans.
+// A field list that needs more than one level of the macro's rescans.
 struct Long {
   int a0 = 0, a1 = 1, a2 = 2, a3 = 3, a4 = 4, a5 = 5, a6 = 6, a7 = 7, a8 = 8, a9 = 9, b0 = 10, b1 = 11, b2 = 12,
       b3 = 13, b4 = 14, b5 = 15, b6 = 16, b7 = 17, b8 = 18, b9 = 19, c0 = 20, c1 = 21, c2 = 22, c3 = 23, c4 = 24,

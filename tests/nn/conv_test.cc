@@ -42,7 +42,7 @@ TEST(Conv, PadsAsTold) {
   expect_near(nn::Conv1d{.weight = weight}(x), {21, 32});
   expect_near(nn::Conv1d{.weight = weight, .padding = nn::PaddingConfig1d::explicit_({1})}(x), {10, 21, 32, 3});
   expect_near(nn::Conv1d{.weight = weight, .padding = nn::PaddingConfig1d::explicit_({2}, {0})}(x), {0, 10, 21, 32});
-  // An even kernel has the odd element of padding at the end.
+  // For an even kernel, the extra element of padding is at the end.
   expect_near(nn::Conv1d{.weight = weight, .padding = nn::PaddingConfig1d::same()}(x), {21, 32, 3});
 }
 
@@ -130,7 +130,7 @@ TEST(Conv, RefusesWhatDoesNotFit) {
             "conv2d: kernel 2 with dilation 1 does not fit input size 1 with padding 0 and 0");
 }
 
-// Every element of the input puts the kernel, scaled, where it stands.
+// Every element of the input adds the kernel, scaled by it, at the element's position in the result.
 TEST(ConvTranspose, SpreadsTheKernel) {
   const nn::ConvTranspose1d layer{.weight = Tensor<3>::from_data({{{1, 10, 100}}}, cpu()), .stride = {2}};
   expect_near(layer(Tensor<3>::from_data({{{1, 2}}}, cpu())), {1, 10, 102, 20, 200});

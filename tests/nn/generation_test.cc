@@ -1,4 +1,4 @@
-// Attention and transformers step by step, with caches: the same numbers as of the whole sequence at once.
+// Attention and transformers step by step, with caches: the same numbers as for the whole sequence at once.
 #include "tests/nn/nn_test.h"
 
 namespace burn {
@@ -23,7 +23,7 @@ TEST(Generation, AttentionWithACacheIsAttentionOfTheWholeSequence) {
   for (const bool is_masked : {false, true}) {
     auto cache = nn::MhaCache::autoregressive();
     nn::MhaOutput last;
-    for (const std::int64_t length : {2, 3, 5}) {  // several positions at once, too
+    for (const std::int64_t length : {2, 3, 5}) {  // some calls add several positions at once
       auto input = nn::MhaInput::self_attn(x.narrow(1, 0, length));
       if (is_masked)
         input.mask_attn = nn::generate_autoregressive_mask(2, length, cpu());
@@ -65,7 +65,7 @@ TEST(Generation, TheEncoderAndTheDecoderSayTheSameStepByStep) {
   }
 }
 
-// norm_first = false, by hand: each part added to what goes in, then normalised.
+// The layer by hand: each part is added to its input, which is normalised before the part, or after the addition.
 TEST(Generation, ADecoderLayerIsWhatItsPartsSay) {
   const nn::TransformerDecoderConfig config{.d_model = kModel, .d_ff = 16, .n_heads = 2, .n_layers = 1, .dropout = 0};
   auto layer = config.init_layer(cpu());
@@ -93,14 +93,14 @@ TEST(Generation, ACacheOfAnotherDecoderIsAnError) {
               HasSubstr("forward_autoregressive_inference: a cache of 0 layers for 2"));
 }
 
-// Four heads of queries, two of keys and values: as four of each, where neighbours are the same.
+// Four heads of queries with two of keys and values equal four of each in which neighbours are the same.
 TEST(Generation, CrossAttentionSharesHeadsOfKeys) {
   const auto few =
       nn::CrossAttentionConfig{.d_model = 6, .d_context = 5, .n_heads = 4, .n_heads_kv = 2, .d_head = 3, .dropout = 0}
           .init(cpu());
   auto many = few;
   many.n_heads_kv = 4;
-  const auto twice = [](const nn::Linear& linear) {  // [5, 2 * 3] -> [5, 4 * 3]: each head twice
+  const auto twice = [](const nn::Linear& linear) {  // [5, 2 * 3] -> [5, 4 * 3], repeats each head
     const auto weight = linear.weight.val().reshape<4>({5, 2, 1, 3}).expand<4>({5, 2, 2, 3}).reshape<2>({5, 12});
     const auto bias = linear.bias->val().reshape<3>({2, 1, 3}).expand<3>({2, 2, 3}).reshape<1>({12});
     return nn::Linear{.weight = weight, .bias = bias};

@@ -1,5 +1,5 @@
-// Layers and losses over 16-bit floats: their sums, squares and counts are held in f32, results and gradients are
-// rounded once.
+// Layers and losses over 16-bit floats: sums, squares and counts are computed in f32, results and gradients are rounded
+// once.
 #include <cmath>
 
 #include "tests/nn/nn_test.h"
@@ -14,23 +14,23 @@ using ::testing::Each;
 
 class NnOverHalves : public ::testing::TestWithParam<DType> {
  protected:
-  double step() const { return GetParam() == DType::f16 ? 0x1p-10 : 0x1p-7; }  // of numbers near 1
+  double step() const { return GetParam() == DType::f16 ? 0x1p-10 : 0x1p-7; }  // the distance of numbers near 1
 
-  // -6, 6, -6, ... of any shape.
+  // The numbers -6, 6, -6, ... in any shape.
   template <int D>
   Tensor<D> alternating(const Dims<D>& dims, const Device& device = cpu()) const {
     const ir::Dims& shape = dims;
     const auto line = Tensor<1>::arange(0, ir::num_elements(shape), device).remainder(2) * 12 - 6;
     return line.cast(GetParam()).template reshape<D>(dims);
   }
-  // The layer with its parameters in the dtype too.
+  // The layer with its parameters cast to the tested dtype.
   template <typename M>
   M as_dtype(M module) const {
     module.for_each_slot(
         [&](const std::string&, Slot& slot) { slot.value = client::cast(slot.value, GetParam(), {}); });
     return module;
   }
-  // -1, 1, -1, ...
+  // Expects -1, 1, -1, ...
   template <int D>
   void expect_normalised(const Tensor<D>& y) const {
     EXPECT_EQ(y.dtype(), GetParam());
@@ -54,7 +54,7 @@ TEST_P(NnOverHalves, NormalisesManyNumbers) {
   expect_normalised(as_dtype(nn::BatchNormConfig{.num_features = 2}.init(ad()))(alternating<3>({4, 2, 4096}, ad())));
 }
 
-TEST_P(NnOverHalves, NormalisesSmallNumbers) {  // whose squares, and an epsilon of 1e-5, f16 does not have
+TEST_P(NnOverHalves, NormalisesSmallNumbers) {  // with an epsilon that is 0 in f16
   const auto x = alternating<2>({1, 4096}) * 0.01;
   expect_normalised(as_dtype(nn::LayerNormConfig{.d_model = 4096, .epsilon = 1e-9}.init(cpu()))(x));
 }
@@ -64,7 +64,7 @@ TEST_P(NnOverHalves, GradientsOfNormsAreFinite) {
   const auto x = alternating<2>({2, 4096}, ad()).require_grad();
   const auto gradient = *x.grad((layer(x) * x.detach()).sum().backward());
   EXPECT_EQ(gradient.dtype(), GetParam());
-  EXPECT_THAT(values(gradient), Each(::testing::DoubleNear(0, 0.05)));  // norm(x) does not change with the size of x
+  EXPECT_THAT(values(gradient), Each(::testing::DoubleNear(0, 0.05)));  // norm(x) does not depend on the scale of x
 }
 
 TEST_P(NnOverHalves, BatchStatisticsMoveByAHundredth) {

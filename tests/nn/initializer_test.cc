@@ -1,4 +1,4 @@
-// What parameters start from: the distribution of each kind, and what is refused.
+// Initial values of parameters: the distribution of each kind of initializer, and arguments that are refused.
 #include "nn/module/initializer.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Statistics {
   double mean, deviation, largest;
 };
 
-// Of 64 x 64 numbers, with a fan-in of 48 and a fan-out of 16.
+// Statistics of 64 x 64 initial values, with a fan-in of 48 and a fan-out of 16.
 Statistics statistics(const Initializer& initializer) {
   cpu().seed(5);
   const auto x = test::values(initializer.init<2>({64, 64}, cpu(), 48, 16));
@@ -67,14 +67,14 @@ TEST(Initializer, DrawsFromItsDistribution) {
 }
 
 TEST(Initializer, DrawsOrthogonalRowsOrColumnsOfTheLengthOfItsGain) {
-  // x x^T where the rows are fewer, x^T x where the columns are.
+  // x x^T is gain^2 I if there are fewer rows than columns, otherwise x^T x is.
   const auto wide = Initializer::orthogonal(2).init<3>({4, 3, 5}, cpu()).reshape<2>({4, 15});
   EXPECT_TRUE(wide.matmul(wide.t()).all_close(Tensor<2>::eye(4, cpu()) * 4, 1e-5, 1e-4));
   const auto tall = Initializer::orthogonal().init<2>({7, 3}, cpu());
   EXPECT_TRUE(tall.t().matmul(tall).all_close(Tensor<2>::eye(3, cpu()), 1e-5, 1e-5));
   const auto half = Initializer::orthogonal().init<2>({3, 3}, {cpu(), DType::f16});
   EXPECT_EQ(half.dtype(), DType::f16);
-  // Either sign comes out: the decomposition's own habit would leave one.
+  // Both signs must occur: the decomposition alone would always return the same one.
   const auto firsts = test::values(Initializer::orthogonal().init<2>({64, 64}, cpu()));
   EXPECT_GT(std::ranges::count_if(firsts, [](auto x) { return x > 0; }), 64 * 20);
   EXPECT_EQ((Initializer::orthogonal().init<2>({0, 3}, cpu()).dims()[0]), 0);

@@ -1,4 +1,4 @@
-// Losses: values, gradients, options and what is refused.
+// Losses: values, gradients, options, and arguments that are refused.
 #include <cmath>
 #include <limits>
 
@@ -72,7 +72,7 @@ TEST(CrossEntropy, PadsNeedNotBeClasses) {
   const nn::CrossEntropyLoss smooth{.pad_tokens = {-100}, .smoothing = 0.3};
   const std::vector<double> one = {1, 1, 1};
   expect_near(smooth(x, targets), {(smoothed(kFirst, 2, 0.3, one) + smoothed(kThird, 1, 0.3, one)) / 3});
-  // Another number that is no class is an error, as ever.
+  // Other numbers that are no class are still an error.
   EXPECT_THAT(error_of([&] { (void)nn::CrossEntropyLoss{.pad_tokens = {3}}(x, targets).to_data(); }),
               ::testing::HasSubstr("index -100 is outside 0..2"));
 }

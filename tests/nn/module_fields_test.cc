@@ -1,4 +1,5 @@
-// Which fields BURN_MODULE takes, and how it names what is in them. What it refuses is in refused/modules.cc.
+// The fields that BURN_MODULE accepts, and the names of the parameters in them. Refused fields are in
+// refused/modules.cc.
 #include <functional>
 #include <map>
 
@@ -62,7 +63,7 @@ TEST(ModuleFields, ContainersGoThroughARecordAndToOtherDevices) {
   EXPECT_EQ(std::get<1>(moved.layers), 7);
 }
 
-// Numbers and the like may be listed or not.
+// Fields without tensors may be listed or not.
 struct Settings {
   std::int64_t heads = 2;
   std::optional<double> rate = 0.5;

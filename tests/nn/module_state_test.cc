@@ -1,4 +1,4 @@
-// What a module remembers of itself: whether it trains, and which of its parameters are frozen.
+// State of a module: whether it is in training mode, and which of its parameters are frozen.
 #include "nn/module/visit.h"
 #include "store/pieces.h"
 #include "tests/nn/nn_test.h"
@@ -17,7 +17,7 @@ using ::testing::Each;
 nn::Linear linear(const Device& device) { return nn::LinearConfig{.d_input = 2, .d_output = 2}.init(device); }
 Tensor<2> ones(const Device& device) { return Tensor<2>::ones({20, 20}, device); }
 
-// Dropout at every depth that a module can have.
+// Dropout in every kind of container that a module can have.
 struct Deep {
   std::vector<nn::Dropout> list;
   std::optional<nn::Dropout> maybe;

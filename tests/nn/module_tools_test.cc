@@ -1,5 +1,4 @@
-// What is done with a whole module: files, devices, mappers, text, groups; adapters (LoRA); how parameters are kept in
-// records.
+// Operations on whole modules: files, devices, mappers, text, groups; adapters (LoRA); parameters in records.
 #include <filesystem>
 
 #include "tests/nn/nn_test.h"
@@ -172,7 +171,7 @@ TEST(Lora, ComputesTheSameAtFirstAndTrainsItsAdaptersAlone) {
   EXPECT_THAT(trained, ElementsAre("first.weight.lora_a", "first.weight.lora_b", "second.weight.lora_a",
                                    "second.weight.lora_b"));
   EXPECT_EQ(tuned.num_params(), net.num_params() + 2 * (4 * 2 + 2 * 3));
-  // Any numbers in place of the zeros: merged, the module computes the same without adapters.
+  // With other numbers than the initial zeros, the merged module, which has no adapters, computes the same.
   tuned.for_each_slot([&](const std::string& path, Slot& slot) {
     if (path.ends_with("lora_b")) slot.put(client::require_grad(slot.value.inner()).inner(), true);
     if (path.ends_with("lora_b"))
@@ -214,7 +213,7 @@ TEST(Lora, OfATiedParameterIsOneAndItsAdaptersAreARecordOfTheirOwn) {
   EXPECT_EQ(values(all.first.weight.val()), values(tuned.first.weight.val()));
 }
 
-// The base's tensor times one number that is trained.
+// The base's tensor times a trained scale.
 class Scaled : public nn::Reparameterization {
  public:
   std::string_view name() const override { return "scaled"; }

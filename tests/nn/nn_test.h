@@ -1,4 +1,5 @@
-// What the tests of nn/ share: devices, numbers in and out, the sentence of an error, gradients against differences.
+// Shared by the tests of nn/: devices, making and comparing numbers, error messages, and gradients checked against
+// finite differences.
 #pragma once
 
 #include <cmath>
@@ -30,7 +31,7 @@ void expect_near(const Tensor<D, K>& x, const std::vector<double>& expected, dou
   EXPECT_THAT(values(x), ::testing::Pointwise(::testing::DoubleNear(tolerance), expected));
 }
 
-// 0.1, -0.2, 0.3 ... in no order: distinct, reproducible, of both signs.
+// Numbers in [-1, 1): distinct, reproducible, of both signs, in no order.
 inline std::vector<double> spread(std::size_t count, int salt = 0) {
   std::vector<double> numbers(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -45,7 +46,7 @@ Tensor<D> spread_tensor(const std::array<std::int64_t, D>& dims, const TensorOpt
       TensorData(spread(static_cast<std::size_t>(ir::num_elements(shape)), salt), shape).convert<float>(), options);
 }
 
-// The sentence of the burn::Error that `body` throws, without the call site at its end; "" when it throws none.
+// The message of the burn::Error that `body` throws, without the call site at its end; "" if it throws none.
 template <typename Body>
 std::string error_of(Body&& body) {
   try {
@@ -58,7 +59,7 @@ std::string error_of(Body&& body) {
 }
 
 // Compares the gradients of sum(f(module, x)) in every parameter and in x with central differences. Everything runs in
-// f64: the module's parameters and x are converted first. f takes a module and a Tensor<D>, and gives a tensor.
+// f64: the module's parameters and x are converted first. f takes a module and a Tensor<D>, and returns a tensor.
 template <typename M, int D, typename F>
 void expect_gradients(const M& initial, const Tensor<D>& x, F&& f, double tolerance = 1e-6) {
   const auto module_with = [&](const Device& device, const std::string& path, std::size_t element, double by) {
@@ -81,7 +82,7 @@ void expect_gradients(const M& initial, const Tensor<D>& x, F&& f, double tolera
     return Tensor<D>::from_data(TensorData(std::move(numbers), x.shape()), {device, DType::f64});
   };
   constexpr std::size_t kNone = SIZE_MAX;
-  // The weights make every element of the result count differently.
+  // The weights differ, so that a gradient of a wrong element of the result shows.
   const auto total = [&](const auto& y) {
     const TensorData weights(spread(static_cast<std::size_t>(y.num_elements()), 5), y.shape());
     return (y * std::decay_t<decltype(y)>::from_data(weights, {y.device(), DType::f64})).sum();

@@ -1,4 +1,4 @@
-// The layer that is any normalisation, and the LSTM fed step by step.
+// The layer that holds any kind of normalisation, and an LSTM that is run step by step.
 #include "tests/nn/nn_test.h"
 
 namespace burn {

@@ -1,4 +1,4 @@
-// Numbers of activations, losses, initializers and optimizers reach f64 tensors as the doubles that they are.
+// Numeric options of activations, losses, initializers and optimizers are applied to f64 tensors without rounding.
 #include <cmath>
 
 #include <gtest/gtest.h>

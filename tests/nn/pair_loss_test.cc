@@ -1,4 +1,4 @@
-// Losses of predictions beside targets: values by hand, gradients by differences, edges, and what is refused.
+// Losses between predictions and targets: values by hand, gradients by differences, edge cases, refused arguments.
 #include <cmath>
 #include <limits>
 
@@ -21,7 +21,7 @@ Tensor<1, Int> ints(const std::vector<std::int64_t>& x, const Device& device = c
 }
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Losses for the tests that all must pass.
+// Calls body(loss, name) for each loss that must pass the common tests.
 template <typename Body>
 void for_each_pair_loss(Body&& body) {
   body(nn::MseLoss{}, "mse");
@@ -37,7 +37,7 @@ void for_each_pair_loss(Body&& body) {
   body(nn::SoftMarginLoss{}, "soft_margin");
 }
 
-// In f64, at places without a kink.
+// In f64, at points without a kink.
 TEST(PairLoss, HasTheRightGradients) {
   for_each_pair_loss([](const auto& loss, const char* name) {
     SCOPED_TRACE(name);
@@ -84,7 +84,7 @@ TEST(PairLoss, TakesWholeNumbersAndBoolsAsTargets) {
   expect_near(nn::MseLoss{}.forward_no_reduction(x, ints({1, -1}).greater(0)), {0.25, 4});
 }
 
-// Huber's loss grows with a straight line: an infinite error has a finite slope, and a NaN stays one.
+// Huber's loss is linear for large errors: an infinite error has a finite slope, and a NaN stays a NaN.
 TEST(PairLoss, OfHuberIsFiniteWhereItCanBe) {
   const auto x = vec({kInf, -kInf, 3e38, std::nan(""), 0.5}, ad()).require_grad();
   const auto loss = nn::HuberLoss{.delta = 2}.forward_no_reduction(x, vec({0, 0, 0, 0, 0.5}, ad()));

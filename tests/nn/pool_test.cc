@@ -1,4 +1,4 @@
-// Pooling, with and without parts of windows outside the input.
+// Pooling, also with windows that reach beyond the input.
 #include "nn/pool/pool.h"
 
 #include "tests/nn/nn_test.h"
@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 Tensor<3> line() { return Tensor<3>::from_data({{{1, 5, 2, 4, 3}}}, cpu()); }
 Tensor<4> image() { return Tensor<4>::from_data({{{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}}}, cpu()); }
 
-// A pooling module with nothing to train, for the gradient in its input alone.
+// Checks the gradient with respect to the input, as a pooling module has no parameters.
 template <typename Pool, int D>
 void expect_input_gradient(const Pool& pool, const Tensor<D>& x) {
   test::expect_gradients(pool, x, [](const auto& module, const auto& input) { return module(input); });

@@ -1,4 +1,4 @@
-// Encodings of positions, distances, noise, and activations as options.
+// Position encodings, distances, noise, and activations chosen by an option.
 #include <cmath>
 
 #include "tests/nn/nn_test.h"

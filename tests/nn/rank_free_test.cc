@@ -1,4 +1,4 @@
-// apply() of layers: what forward() gives, of tensors whose rank is not known at compile time.
+// apply() of layers: the results of forward(), for tensors whose rank is not known at compile time.
 #include <functional>
 
 #include "client/ops/formula.h"
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 const client::Site kSite{"model.cc", 41};
 
-// With the call site at its end.
+// The message of the error that `body` throws, with the call site at its end.
 std::string message_of(const std::function<void()>& body) {
   try {
     body();

@@ -1,4 +1,4 @@
-// Recurrent layers beside the same written step by step, both directions, options, gradients, what is refused.
+// Recurrent layers against their formulas step by step; both directions, options, gradients, refused arguments.
 #include "tests/nn/nn_test.h"
 
 namespace burn {
@@ -9,7 +9,7 @@ using test::cpu;
 using test::error_of;
 using test::expect_near;
 
-// A step's sum of one gate: x W + b + h U + c.
+// The input of one gate's activation in one step: x W + b + h U + c.
 Tensor<2> sum(const nn::GateController& gate, const Tensor<2>& x, const Tensor<2>& h) {
   return gate.input_transform(x) + gate.hidden_transform(h);
 }
@@ -54,7 +54,7 @@ TEST(Gru, IsItsFormulaStepByStepWithTheResetBeforeAndAfter) {
       h = n * (1.0 - z) + z * h;
       expect_near(at_time(states, t), test::values(h));
     }
-    // In two calls, the second from the state of the first.
+    // The same in two calls, the second of which starts from the state of the first.
     const auto [begin, at_one] = layer.forward_with_state(x.slice({{0, 2}, {0, 1}}));
     const auto [rest, last] = layer.forward_with_state(x.slice({{0, 2}, {1, 3}}), at_one);
     expect_near(rest, test::values(states.slice({{0, 2}, {1, 3}})));
@@ -76,7 +76,7 @@ TEST(RecurrentLayers, OnTopOfEachOtherWorkOnTheStatesOfTheOneBelow) {
   EXPECT_EQ(last.hidden.dims(), (std::array<std::int64_t, 2>{6, 2}));
   expect_near(last.cell.slice({s(2, 4)}), test::values(second.second.cell));
   expect_near(last.hidden.slice({s(4, 6)}), test::values(third.second.hidden));
-  // Half of the sequence, and the rest from the state in between.
+  // The same in two halves, the second of which starts from the state of the first.
   const auto half = layers.forward(x.slice({s(), s(0, 2)}));
   const auto rest = layers.forward(x.slice({s(), s(2, 4)}), half.second);
   expect_near(rest.first, test::values(all.slice({s(), s(2, 4)})));
@@ -196,7 +196,7 @@ TEST(Recurrence, TakesOtherActivations) {
 }
 
 TEST(Recurrence, HasTheRightGradients) {
-  const auto x = test::spread_tensor<3>({2, 5, 2}, cpu());  // long enough for weights that count as shared
+  const auto x = test::spread_tensor<3>({2, 5, 2}, cpu());  // enough steps for the weights to count as shared factors
   cpu().seed(5);
   const nn::LstmConfig lstm{.d_input = 2, .d_hidden = 2};
   test::expect_gradients(lstm.init(cpu()), x, [](const nn::Lstm& l, const Tensor<3>& y) { return l.forward(y).first; });

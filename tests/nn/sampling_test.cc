@@ -167,7 +167,7 @@ TEST(DeformConv, WithoutOffsetsIsAConvolution) {
 TEST(LocalResponseNorm, DividesByTheMeanSquareOfNeighbours) {
   const auto x = Tensor<3>::from_data({{{1}, {2}, {3}}}, cpu());
   const auto y = nn::LocalResponseNormConfig{.size = 2, .alpha = 2, .beta = 1, .k = 1}.init()(x);
-  expect_near(y, {1.0 / 6, 2.0 / 14, 3.0 / 10});  // channels c and c + 1
+  expect_near(y, {1.0 / 6, 2.0 / 14, 3.0 / 10});  // the neighbours are channels c and c + 1
   test::expect_gradients(nn::LocalResponseNorm{.size = 3, .alpha = 0.5}, test::spread_tensor<4>({1, 4, 2, 2}, cpu()),
                          [](const auto& layer, const auto& input) { return layer(input); });
 }

@@ -1,4 +1,4 @@
-// Losses over alignments, against sums over all paths.
+// Losses over alignments, against explicit sums over all paths.
 #include <cmath>
 
 #include "nn/functional.h"
@@ -13,7 +13,7 @@ using test::expect_near;
 using test::values;
 using ::testing::HasSubstr;
 
-// Minus the logarithm of the probability of `target`, summed over every sequence of `steps` classes that spells it.
+// -log of the probability of `target`: the sum over every sequence of one class per step that spells it.
 double ctc_by_paths(const std::vector<std::vector<double>>& log_probs, const std::vector<int>& target, int blank) {
   const auto classes = log_probs[0].size();
   double sum = 0;
@@ -47,7 +47,7 @@ TEST(CTCLoss, IsTheSumOverAllPaths) {
                         numbers.begin() + static_cast<std::ptrdiff_t>((t * 3 + n) * 3 + 3));
     expected.push_back(ctc_by_paths(rows, targets[n], 0));
   }
-  // What stands behind a target does not count, whatever it is.
+  // Labels beyond the length of a target are ignored, whatever they are.
   const auto labels = Tensor<2, Int>::from_data({{1, 1, -7}, {2, 1, 2}, {99, 99, 99}}, cpu());
   const auto input_lengths = Tensor<1, Int>::from_data({5, 4, 3}, cpu());
   const auto target_lengths = Tensor<1, Int>::from_data({2, 3, 0}, cpu());
@@ -79,7 +79,7 @@ TEST(CTCLoss, OfNoSequencesOrStepsHasItsShape) {
 }
 
 TEST(CTCLoss, OfManyStepsKeepsItsDigits) {
-  // Uniform over two classes: every path has probability 2^-t, and those that spell nothing are one.
+  // Uniform over two classes: every path has probability 2^-t, and exactly one path spells the empty target.
   const auto log_probs = activation::log_softmax(Tensor<3>::zeros({2000, 1, 2}, cpu()), 2);
   const auto loss = module::ctc_loss(log_probs, Tensor<2, Int>::ones({1, 1}, cpu()),
                                      Tensor<1, Int>::from_data({2000}, cpu()), Tensor<1, Int>::from_data({0}, cpu()));
@@ -101,7 +101,8 @@ TEST(CTCLoss, RefusesWhatDoesNotFit) {
               HasSubstr("is outside 0..3"));
 }
 
-// Minus the logarithm of the sum over every order of `labels` and t - 1 blanks, and the last blank.
+// The probability of the rest of all paths from (t, u): every order of the remaining labels and blanks, then a last
+// blank.
 double rnnt_by_paths(const std::vector<double>& p, std::size_t t, std::size_t u, std::size_t steps,
                      const std::vector<int>& labels, std::size_t width, std::size_t classes) {
   const auto at = [&](std::size_t c) { return p[(t * width + u) * classes + c]; };

@@ -1,4 +1,4 @@
-// Parameters at several places of a module are one parameter, whatever is done with the module.
+// A parameter at several places of a module stays one parameter, whatever is done with the module.
 #include "nn/module/tied.h"
 
 #include <map>
@@ -37,7 +37,7 @@ class Tied : public ::testing::Test {
   Device cpu = Device{"cpu"}, device = cpu.autodiff();
 
   nn::Linear linear(const Device& on) { return nn::LinearConfig{.d_input = 2, .d_output = 2}.init(on); }
-  // Three layers that are one, and a head that has their weight.
+  // Three copies of one layer, and a head that shares their weight.
   Net net(const Device& on) {
     const auto layer = linear(on);
     Net net{.layers = std::vector<nn::Linear>(3, layer), .head = linear(on)};
@@ -52,7 +52,7 @@ class Tied : public ::testing::Test {
     }
     return net.head.weight.id() == first.weight.id() && is_same(net.head.weight.slot(), first.weight.slot());
   }
-  static bool is_same(const Slot& a, const Slot& b) {  // also the same leaf of the tape
+  static bool is_same(const Slot& a, const Slot& b) {  // the same tensor, leaf of the tape and frozen state
     return a.value.storage() == b.value.storage() && a.value.tape().get() == b.value.tape().get() &&
            a.is_frozen == b.is_frozen;
   }

@@ -161,7 +161,7 @@ std::vector<Tensor> evaluate(const ir::MaxPool& op, const ir::TensorType& type, 
         for (int i = 0; i < at.rank(); ++i) at[i] = at[i] * op.stride[i] - op.padding[i] + offset[i] * op.dilation[i];
         if (!is_inside(at, sizes)) return;
         const T value = x.get<T>(position(x.type.shape, image_index(to[0], to[1], at)));
-        const bool wins = best < 0 || (largest == largest && (value != value || value > largest));
+        const bool wins = best < 0 || (!is_nan(largest) && (is_nan(value) || value > largest));
         if (!wins) return;
         best = static_cast<std::int64_t>(position(sizes, at));
         largest = value;
@@ -181,7 +181,7 @@ std::vector<Tensor> evaluate(const ir::AdaptiveMaxPool&, const ir::TensorType& t
     std::vector<std::int64_t> best(values.size(), -1);
     for_each_adaptive(x.type.shape, type.shape, [&](std::size_t to, std::size_t from, double) {
       const T value = x.get<T>(from), largest = best[to] < 0 ? T{} : x.get<T>(static_cast<std::size_t>(best[to]));
-      const bool wins = best[to] < 0 || (largest == largest && (value != value || value > largest));
+      const bool wins = best[to] < 0 || (!is_nan(largest) && (is_nan(value) || value > largest));
       if (wins) best[to] = static_cast<std::int64_t>(from);
     });
     for (std::size_t i = 0; i < best.size(); ++i) {

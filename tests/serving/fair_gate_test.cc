@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -131,6 +132,18 @@ TEST(FairGate, ARunThatIsNotToWaitDoesNot) {
     std::this_thread::sleep_for(2ms);
   }
   EXPECT_GE(account->device(), 2ms) << "it counts";
+}
+
+TEST(FairGate, ARunThatIsNotToWaitLeavesTheDeviceToItsHolder) {
+  FairGate gate;
+  const auto account = tenant("a", 1);
+  const FairGate::Place holder{gate, account}, second{gate, account}, other{gate, tenant("b", 1)};
+  SessionSignal signal, of_second;
+  const auto held = gate.enter(holder, signal);
+  const auto beside = gate.enter(other, signal, false);
+  auto next = std::async(std::launch::async, [&] { const auto turn = gate.enter(second, of_second); });
+  EXPECT_EQ(next.wait_for(5s), std::future_status::ready) << "runs of the tenant that holds it need not wait";
+  of_second.close();
 }
 
 TEST(FairGate, WithoutATenantNothingIsCounted) {

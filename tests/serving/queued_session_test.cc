@@ -108,7 +108,7 @@ class NotingPerformer final : public CallPerformer {
 
 class QueuedSessionTest : public testing::Test {
  protected:
-  std::unique_ptr<QueuedSession> open(Execution execution = Execution::on_its_thread, Status health = {}) {
+  std::unique_ptr<QueuedSession> open(Execution execution = Execution::session_thread, Status health = {}) {
     return QueuedSession::make(std::make_unique<NotingPerformer>(log_, std::move(health)), {}, execution);
   }
   static Status sync(proto::Session& session) {
@@ -152,7 +152,7 @@ TEST_F(QueuedSessionTest, AWriteMarkedAlongAnAxisThatItDoesNotHaveFailsInItsTurn
 }
 
 TEST_F(QueuedSessionTest, AQuickCallIsPerformedByItsCallerIfNothingWaits) {
-  const auto session = open(Execution::by_quick_callers);
+  const auto session = open(Execution::caller_if_quick);
   EXPECT_TRUE(session->release({1}).ok());
   EXPECT_EQ(log_->last_thread.load(), std::this_thread::get_id());
   log_->quick = false;
@@ -161,7 +161,7 @@ TEST_F(QueuedSessionTest, AQuickCallIsPerformedByItsCallerIfNothingWaits) {
 }
 
 TEST_F(QueuedSessionTest, OneThreadAtATimePerforms) {
-  const auto session = open(Execution::by_quick_callers);
+  const auto session = open(Execution::caller_if_quick);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
@@ -206,7 +206,7 @@ TEST_F(QueuedSessionTest, WhatWaitsWhenItClosesIsAnsweredAndNotPerformed) {
 }
 
 TEST_F(QueuedSessionTest, WithoutHealthNothingIsPerformed) {
-  const auto session = open(Execution::on_its_thread, unavailable("no member is there"));
+  const auto session = open(Execution::session_thread, unavailable("no member is there"));
   EXPECT_FAILS(session->health(), unavailable, "no member is there");
   EXPECT_FAILS(session->release({1}), unavailable, "no member is there");
   EXPECT_FAILS(sync(*session), unavailable, "no member is there");

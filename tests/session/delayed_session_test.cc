@@ -63,8 +63,8 @@ class DelayedSession : public testing::TestWithParam<Execution> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Executions, DelayedSession,
-                         testing::Values(Execution::on_its_thread, Execution::by_quick_callers), [](const auto& info) {
-                           return info.param == Execution::on_its_thread ? "OnItsThread" : "ByQuickCallers";
+                         testing::Values(Execution::session_thread, Execution::caller_if_quick), [](const auto& info) {
+                           return info.param == Execution::session_thread ? "OnItsThread" : "ByQuickCallers";
                          });
 
 TEST_P(DelayedSession, GoesOnWhileTheDeviceIsBusy) {

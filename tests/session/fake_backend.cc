@@ -64,7 +64,7 @@ class FakeStream final : public backends::Stream {
       if (program.inputs[i].donated && args.inputs[i] && args.inputs[i].use_count() != 1) ++device_->shared_donations;
     }
     if (device_->on_run) BURN_RETURN_IF_ERROR(device_->on_run(program));
-    backends::RunResult result{{}, backends::spread(program, args.failures)};
+    backends::RunResult result{{}, backends::propagate_failures(program, args.failures)};
     std::vector<BufferPtr> results;
     for (const auto& node : program.nodes) {
       std::vector<BufferPtr> operands;

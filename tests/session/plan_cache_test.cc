@@ -63,7 +63,7 @@ TEST_F(PlanCacheTest, NamesTheProgramsWhoseRunsTookTheLongest) {
   (*cheap)->count_run(2ms);
   (*dear)->count_run(2ms);
   (*dear)->count_run(3ms);
-  const auto uses = cache.dearest(50);
+  const auto uses = cache.costliest(50);
   ASSERT_EQ(uses.size(), 2u);
   EXPECT_EQ(uses[0].first_op, ir::name(scale_program({3})->nodes.front().op));
   EXPECT_EQ(uses[1].first_op, "add");
@@ -72,10 +72,10 @@ TEST_F(PlanCacheTest, NamesTheProgramsWhoseRunsTookTheLongest) {
   EXPECT_EQ(uses[0].runs, 2u);
   EXPECT_EQ(uses[0].time, 5ms);
   EXPECT_EQ(uses[0].bytes + uses[1].bytes, cache.stats().bytes);
-  EXPECT_EQ(cache.dearest(1).size(), 1u);
+  EXPECT_EQ(cache.costliest(1).size(), 1u);
   cache.trim(0);
   EXPECT_EQ(cache.stats().evictions, 2u);
-  EXPECT_TRUE(cache.dearest(50).empty());
+  EXPECT_TRUE(cache.costliest(50).empty());
 }
 
 TEST_F(PlanCacheTest, CompilesOnceForAllThatAskMeanwhile) {

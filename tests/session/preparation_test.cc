@@ -15,8 +15,8 @@ namespace burn::session {
 namespace {
 
 using serving::Preparation;
+using serving::PreparationThreads;
 using serving::PreparedProgram;
-using serving::Preparers;
 using testing::ElementsAre;
 
 PreparedProgram some_program() { return {add_program({4}), {}, nullptr}; }
@@ -46,7 +46,7 @@ TEST(Preparation, ThatThrowsHasMadeNothing) {
 }
 
 TEST(Preparers, EndWithTheirHolder) {
-  Preparers preparers(1);
+  PreparationThreads preparers(1);
   Gate gate;
   std::atomic<bool> is_over = false;
   auto holder = preparers.prepare([&] {
@@ -71,14 +71,14 @@ TEST(Preparers, EndWithTheirHolder) {
 }
 
 TEST(Preparers, WithoutThreadsDoNothing) {
-  Preparers none(0);
-  EXPECT_FALSE(none.are_there());
+  PreparationThreads none(0);
+  EXPECT_FALSE(none.has_threads());
   EXPECT_FALSE(none.prepare([] { return some_program(); }).take());
 }
 
 class PreparedSession : public LocalSessionTest {
  protected:
-  void SetUp() override { ASSERT_TRUE(Preparers::instance().are_there()) << "BURN_PLAN_THREADS=2"; }
+  void SetUp() override { ASSERT_TRUE(PreparationThreads::instance().has_threads()) << "BURN_PLAN_THREADS=2"; }
 
   // Holds the executor in a run of program 1 until the gate opens.
   void hold() {

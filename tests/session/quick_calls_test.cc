@@ -14,7 +14,7 @@ namespace {
 
 class QuickCalls : public LocalSessionTest {
  protected:
-  QuickCalls() { reopen({}, Execution::by_quick_callers); }
+  QuickCalls() { reopen({}, Execution::caller_if_quick); }
 
   // Whether run after run is at last executed by the caller.
   bool becomes_quick(proto::ProgramId program, proto::TensorId first_output) {

@@ -24,7 +24,7 @@ class LocalSessionTest : public testing::Test {
     return session::read(session, id);
   }
   Status sync() { return session::sync(*session_); }
-  void reopen(const Quotas& quotas, Execution execution = Execution::on_its_thread) {
+  void reopen(const Quotas& quotas, Execution execution = Execution::session_thread) {
     session_ = make_local_session(worker_, quotas, execution);
   }
   void write(proto::TensorId id, ir::Shape shape, std::vector<float> numbers) {

@@ -92,7 +92,7 @@ TEST(Record, OfNumbersThatAreElsewhereIsWrittenAFewTensorsAtATime) {
   std::size_t asked = 0, most = 0;
   std::vector<Record::Source> sources;
   for (int i = 0; i < 24; ++i) {
-    const std::size_t mib = i == 12 ? 80 : 5;  // one is larger than what may be in memory otherwise
+    const std::size_t mib = i == 12 ? 80 : 5;  // one is larger than the limit of staged bytes
     const auto type = tensor(mib, 0).type();
     sources.push_back({"tensor " + std::to_string(i), type, [=, &asked, &most] {
                          asked += mib * kMiB;
@@ -105,7 +105,7 @@ TEST(Record, OfNumbersThatAreElsewhereIsWrittenAFewTensorsAtATime) {
   Record record;
   record.insert_sources(std::move(sources));
   record.save(folder / "large.safetensors");
-  EXPECT_GT(most, 40 * kMiB);  // it asks ahead
+  EXPECT_GT(most, 40 * kMiB);  // save() asks ahead
   EXPECT_LE(most, Record::kStagingBytes + kMiB);
   const auto loaded = Record::load(folder / "large.safetensors");
   ASSERT_EQ(loaded.size(), 24u);
@@ -175,6 +175,24 @@ TEST(Record, OfNumbersThatCannotBeReadIsNotWritten) {
   record.insert_sources(std::move(sources));
   EXPECT_THROW(record.save(folder / "lost.safetensors"), Error);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Record, OfASourceThatThrowsTellsThatErrorAtEachAccess) {
+  int asked = 0;
+  const auto ready = [&asked] {
+    asked += 1;
+    std::promise<TensorData> numbers;
+    numbers.set_value(TensorData::zeros({2}));
+    return numbers.get_future();
+  };
+  std::vector<Record::Source> sources;
+  sources.push_back({"first", TensorData::zeros({2}).type(), ready});
+  sources.push_back({"lost", TensorData::zeros({2}).type(),
+                     []() -> std::future<TensorData> { throw Error(StatusCode::unavailable, "no device"); }});
+  Record record;
+  record.insert_sources(std::move(sources));
+  for (int k = 0; k < 3; ++k) EXPECT_THROW((void)record.size(), Error);
+  EXPECT_EQ(asked, 1);
 }
 
 TEST(Record, RoundTripsEveryTypeThroughAFile) {

@@ -1,4 +1,4 @@
-// What a reader must refuse: a table of hostile headers, and a good file with bits flipped.
+// Files that a reader must refuse: a table of hostile headers, and a good file with flipped bits.
 #include "store/safetensors.h"
 
 #include <cstring>
@@ -120,7 +120,7 @@ TEST(Safetensors, AcceptsWhatOthersWrite) {
   EXPECT_EQ(message_of(file_of(R"({"z":{"dtype":"U8","shape":[0,5],"data_offsets":[0,0]}})")), "ok");
 }
 
-// No change of a good file may do anything but load or throw burn::Error.
+// Whatever bits of a good file change, it must load or throw burn::Error.
 TEST(Safetensors, SurvivesFlippedBits) {
   Record record;
   record.insert("layer.weight", TensorData::ones({3, 5}));

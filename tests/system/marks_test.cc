@@ -101,7 +101,7 @@ class NotingHost final : public daemon::Host {
   const std::vector<std::string>& devices() const override { return devices_; }
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello&) override {
     return serving::QueuedSession::make(std::make_unique<NotingPerformer>(written_), {},
-                                        serving::Execution::on_its_thread);
+                                        serving::Execution::session_thread);
   }
 
  private:
@@ -130,7 +130,7 @@ TEST_P(Marks, SurviveAConnectionThatIsLost) {
   const auto rows_of = [](int i) { return i % 2 == 0 ? 100 : 70'000; };
   for (int i = 0; i < kWrites; ++i) {
     const ir::TensorType type{ir::DType::u8, {rows_of(i), 4}};
-    const auto id = static_cast<proto::TensorId>(i + 1);
+    const auto id = static_cast<proto::TensorId>(i) + 1;
     ASSERT_TRUE(
         session->write(id, {type, SharedBytes::own(std::vector<std::byte>(type.num_bytes()))}, {axis_of(i)}).ok());
   }
@@ -141,7 +141,7 @@ TEST_P(Marks, SurviveAConnectionThatIsLost) {
   const std::lock_guard lock{written->mutex};
   ASSERT_EQ(written->axes.size(), static_cast<std::size_t>(kWrites));
   for (int i = 0; i < kWrites; ++i) {
-    const auto id = static_cast<proto::TensorId>(i + 1);
+    const auto id = static_cast<proto::TensorId>(i) + 1;
     EXPECT_EQ(written->axes[id], axis_of(i)) << i;
     EXPECT_EQ(written->bytes[id], static_cast<std::size_t>(rows_of(i) * 4)) << i;
   }

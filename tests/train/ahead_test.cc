@@ -1,4 +1,4 @@
-// A loop that trains does not wait for the device, and does not run away from it either.
+// A training loop does not wait for the device, but runs at most a bounded number of steps ahead of it.
 #include <chrono>
 #include <future>
 #include <thread>
@@ -17,13 +17,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Waits for `body` on a thread of its own; a body that never ends fails the test instead of hanging it.
+// Runs `body` on a thread of its own. A body that has not ended after a minute fails the test instead of hanging it.
 template <typename Body>
 bool ends(Body&& body) {
   auto done = std::async(std::launch::async, std::forward<Body>(body));
   if (done.wait_for(60s) == std::future_status::ready) return done.get(), true;
   ADD_FAILURE() << "still waiting";
-  std::abort();  // the future's destructor would wait on
+  std::abort();  // the future's destructor would block
 }
 
 TEST(RunningAhead, TheLearnerSendsAnEpochWithItsValidationBeforeItsFirstReadIsAnswered) {
@@ -70,7 +70,7 @@ TEST(RunningAhead, AHandWrittenLoopOverALoaderStaysAFewStepsAheadOfTheDevice) {
   for (const std::size_t workers : {0, 2}) {
     const auto server = std::make_shared<test::FakeServer>();
     const Device device = test::fake_device(server);
-    server->answers_after = 1 << 20;  // the device finishes nothing
+    server->answers_after = 1 << 20;  // the device never finishes a run
     constexpr std::size_t kSteps = 40;
     auto loader = data::DataLoaderBuilder(test::PointBatcher{device})
                       .batch_size(1)

@@ -1,4 +1,4 @@
-// What a training is told to do with its model at the end, before it waits for the last numbers.
+// launch()'s function for the final model, which is called before the training waits for the last numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ class AtEnd : public ::testing::Test {
     auto training = train::SupervisedTraining(folder / "run", train, valid)
                         .metrics(metric::Accuracy{}, metric::Loss{})
                         .renderer(std::make_shared<train::SilentRenderer>())
-                        .observe(test::directly_to(renderer))
+                        .observe(test::synchronous_observer(renderer))
                         .seed(7)
                         .epochs(epochs);
     return training;
@@ -25,7 +25,7 @@ class AtEnd : public ::testing::Test {
     device.seed(1);
     return {test::TinyNet::init(device.autodiff()), optim::AdamConfig{}, 0.05};
   }
-  // Counts the calls, and keeps the model's record.
+  // A function that counts its calls and stores the model's record.
   auto keep() {
     return [this](const test::TinyNet& net) {
       calls += 1;

@@ -1,4 +1,4 @@
-// What a loader's batcher uploads is marked as a batch, on the loader's threads and on the consumer's; nothing else is.
+// Uploads by a loader's batcher are marked as a batch, on the loader's threads and on the consumer's; no others are.
 #include <gmock/gmock.h>
 
 #include "client/tensor/untyped.h"

@@ -1,4 +1,4 @@
-// The best epoch of a training, kept whatever else is; and trainings that are resumed when they have had enough.
+// The best epoch of a training is always kept; and trainings that are resumed after their last epoch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A metric that goes as the test has written it, epoch by epoch; the smaller the better.
-struct Scripted : metric::MeanMetric {
-  Scripted(std::vector<double> values, std::shared_ptr<std::int64_t> epoch)
+// A metric with a given value for each epoch; smaller is better.
+struct ScriptedMetric : metric::MeanMetric {
+  ScriptedMetric(std::vector<double> values, std::shared_ptr<std::int64_t> epoch)
       : values(std::move(values)), epoch(std::move(epoch)) {}
 
   std::string name() const override { return "Script"; }
@@ -24,18 +24,18 @@ struct Scripted : metric::MeanMetric {
   double value() const override { return values.at(static_cast<std::size_t>(std::max<std::int64_t>(*epoch, 1) - 1)); }
 
   std::vector<double> values;
-  std::shared_ptr<std::int64_t> epoch;  // the one under way
+  std::shared_ptr<std::int64_t> epoch;  // the current one
 };
 
-// Turns the pages of the script; asks for a stop in an epoch.
-struct Prompter : test::RecordingRenderer {
-  std::shared_ptr<std::int64_t> page = std::make_shared<std::int64_t>(0);
+// Sets the current epoch for ScriptedMetric; asks for a stop in epoch `stop_in`.
+struct EpochTracker : test::RecordingRenderer {
+  std::shared_ptr<std::int64_t> current = std::make_shared<std::int64_t>(0);
   train::Interrupter interrupter;
   std::int64_t stop_in = 0;
 
   void progress(const train::Progress& progress) override {
     RecordingRenderer::progress(progress);
-    *page = progress.epoch;
+    *current = progress.epoch;
     if (progress.epoch == stop_in) interrupter.stop("enough");
   }
 };
@@ -44,19 +44,19 @@ class BestEpoch : public ::testing::Test {
  protected:
   test::TempFolder folder;
   Device device = Device::new_session("cpu");
-  std::shared_ptr<Prompter> prompter;
+  std::shared_ptr<EpochTracker> tracker;
 
-  // Best in epoch 2.
+  // The metric is best in epoch 2.
   auto training(const char* where = "run") {
     const std::vector<double> script{3, 1, 2, 1, 2, 3, 4, 5, 6, 7};
     device = Device::new_session("cpu");
-    prompter = std::make_shared<Prompter>();
+    tracker = std::make_shared<EpochTracker>();
     const auto [train, valid] = test::tiny_loaders(device);
     return train::SupervisedTraining(folder / where, train, valid)
-        .metrics(metric::Loss{}, Scripted{script, prompter->page})
+        .metrics(metric::Loss{}, ScriptedMetric{script, tracker->current})
         .renderer(std::make_shared<train::SilentRenderer>())
-        .observe(test::directly_to(prompter))
-        .interrupter(prompter->interrupter)
+        .observe(test::synchronous_observer(tracker))
+        .interrupter(tracker->interrupter)
         .seed(7)
         .epochs(10);
   }
@@ -66,7 +66,7 @@ class BestEpoch : public ::testing::Test {
     return {test::TinyNet::init(device.autodiff()), optim::AdamConfig{}, lr::Cosine{.initial = 0.05, .steps = 50}};
   }
   std::vector<std::int64_t> epochs_on_disk() { return train::CheckpointStore(folder / "run").epochs(); }
-  // What the model is after so many epochs, made anew.
+  // The model's record after that many epochs of a separate training.
   Record model_after(std::int64_t epochs) {
     return training("other").epochs(epochs).launch(learner()).model.into_record();
   }
@@ -126,18 +126,18 @@ TEST_F(BestEpoch, ThatWasNotKeptIsAnErrorThatNamesIt) {
     return "";
   };
   auto described = training();
-  described.metrics(Scripted{{3, 1, 2, 4, 4}, prompter->page}).epochs(5);
+  described.metrics(ScriptedMetric{{3, 1, 2, 4, 4}, tracker->current}).epochs(5);
   EXPECT_THAT(message(described.checkpoints(train::KeepLast{2}).launch(learner())),
               HasSubstr("no checkpoint of epoch 2"));
   EXPECT_THAT(message(described.checkpoints(std::nullopt).launch(learner())),
               HasSubstr("the model of epoch 2, the best one, was not kept"));
-  prompter->interrupter.stop("at once");
+  tracker->interrupter.stop("at once");
   EXPECT_EQ(message(described.launch(learner())), "the best epoch: none is over");
 }
 
 TEST_F(BestEpoch, AMetricThatIsNotMeasuredIsAnErrorBeforeAnythingIsTrained) {
   EXPECT_THROW((void)training().checkpoints(train::KeepBest{.metric = "Accuracy"}).launch(learner()), Error);
-  EXPECT_TRUE(prompter->steps.empty());
+  EXPECT_TRUE(tracker->steps.empty());
 }
 
 TEST_F(BestEpoch, OfAResumedTrainingMayLieBeforeTheStop) {
@@ -152,7 +152,7 @@ TEST_F(BestEpoch, OfAResumedTrainingMayLieBeforeTheStop) {
 
 TEST_F(BestEpoch, OfAnInterruptedTrainingIsThere) {
   auto described = training().early_stopping(rule());
-  prompter->stop_in = 4;
+  tracker->stop_in = 4;
   const auto result = described.launch(learner());
   EXPECT_TRUE(result.interrupted());
   EXPECT_EQ(result.best().epoch, 2);
@@ -169,8 +169,8 @@ TEST_F(BestEpoch, OfATrainingThatStoppedEarlyIsThereWhenItIsResumedAndNothingIsT
       described.resume(train::latest);
     const auto again = described.launch(learner());
     EXPECT_EQ(again.report.reason, train::StopReason::stopped_early);
-    EXPECT_TRUE(prompter->steps.empty());
-    EXPECT_THAT(prompter->messages, ElementsAre(HasSubstr("early stopping: valid Script")));
+    EXPECT_TRUE(tracker->steps.empty());
+    EXPECT_THAT(tracker->messages, ElementsAre(HasSubstr("early stopping: valid Script")));
     EXPECT_EQ(again.report.history.size(), 6u);
     expect_same(again.model.into_record(), first.model.into_record());
     expect_same(again.best().model.into_record(), first.best().model.into_record());
@@ -197,13 +197,13 @@ TEST_F(BestEpoch, AFinishedTrainingThatIsResumedTrainsNothingAndLosesNothing) {
   const auto again = training().epochs(4).checkpoints(train::KeepAll{}).resume(train::latest).launch(learner());
   EXPECT_EQ(again.report.reason, train::StopReason::completed);
   expect_same(again.model.into_record(), first.model.into_record());
-  (void)training().epochs(2).resume(2).launch(learner());  // a look at an epoch
-  EXPECT_TRUE(prompter->steps.empty());
+  (void)training().epochs(2).resume(2).launch(learner());  // only loads epoch 2
+  EXPECT_TRUE(tracker->steps.empty());
   EXPECT_THAT(epochs_on_disk(), ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(test::TempFolder::read(folder / "run/metrics.jsonl"), log);
   const auto more = training().epochs(5).checkpoints(train::KeepAll{}).resume(train::latest).launch(learner());
   EXPECT_EQ(more.report.history.size(), 5u);
-  // From an earlier epoch: those after it are of the past.
+  // Training on from an earlier epoch removes the later ones.
   (void)training().epochs(3).checkpoints(train::KeepAll{}).resume(2).launch(learner());
   EXPECT_THAT(epochs_on_disk(), ElementsAre(1, 2, 3));
 }
@@ -211,7 +211,7 @@ TEST_F(BestEpoch, AFinishedTrainingThatIsResumedTrainsNothingAndLosesNothing) {
 TEST_F(BestEpoch, InterruptedWithinTheLastEpochsOfItsPatienceATrainingStopsWhereItWouldHave) {
   const auto whole = training("other").early_stopping(rule()).launch(learner());
   auto described = training().early_stopping(rule());
-  prompter->stop_in = 5;
+  tracker->stop_in = 5;
   EXPECT_TRUE(described.launch(learner()).interrupted());
   const auto resumed = training().early_stopping(rule()).resume(train::latest).launch(learner());
   EXPECT_EQ(resumed.report.reason, train::StopReason::stopped_early);

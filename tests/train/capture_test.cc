@@ -1,4 +1,4 @@
-// Captured training steps as a session hears them: the same numbers with each run, and nothing piles up.
+// Captured training steps, as the session receives them: the same numbers in each run, and no tensors left over.
 #include "client/capture/capture.h"
 
 #include <gmock/gmock.h>
@@ -10,14 +10,14 @@
 namespace burn {
 namespace {
 
-struct Heard {
+struct RecordedRuns {
   std::vector<std::vector<std::uint64_t>> scalars;
   std::vector<std::uint64_t> random_offsets;
   std::vector<int> tensors;  // alive after each step
 };
 
-// Two optimizers, one of them stepping twice; a learning rate that changes.
-Heard train(bool is_captured) {
+// Trains with two optimizers, one of which steps twice per call, and a learning rate that changes.
+RecordedRuns train(bool is_captured) {
   const auto server = std::make_shared<test::FakeServer>();
   const Device ad = test::fake_device(server).autodiff();
   ad.seed(3);
@@ -35,7 +35,7 @@ Heard train(bool is_captured) {
     return update(a, adam, lr) + update(b, sgd, 0.1) + update(a, adam, lr);
   };
   auto step = capture(ad, body);
-  Heard heard;
+  RecordedRuns recorded;
   ad.flush();
   server->runs.clear();
   for (int i = 0; i < 8; ++i) {
@@ -44,17 +44,17 @@ Heard train(bool is_captured) {
     const double lr = 0.1 / (i + 1);
     const auto loss = is_captured ? step(a, b, adam, sgd, lr, x, targets) : body(a, b, adam, sgd, lr, x, targets);
     (void)loss.to_data();
-    heard.tensors.push_back(server->tensors);
+    recorded.tensors.push_back(server->tensors);
   }
-  // Uncaptured, each optimizer's step ends a program; the numbers come in the same order all the same.
+  // Without capture, each optimizer's step ends a program, but the order of the numbers is the same.
   std::vector<std::uint64_t> all;
   for (const auto& run : server->runs) {
     all.insert(all.end(), run.scalars.begin(), run.scalars.end());
-    heard.random_offsets.push_back(run.random_offset);
+    recorded.random_offsets.push_back(run.random_offset);
   }
-  heard.scalars.push_back(std::move(all));
+  recorded.scalars.push_back(std::move(all));
   EXPECT_EQ(step.replayed(), is_captured ? 5u : 0u);
-  return heard;
+  return recorded;
 }
 
 TEST(CapturedStep, GivesTheSameNumbersAsTheStepItself) { EXPECT_EQ(train(true).scalars, train(false).scalars); }
@@ -66,8 +66,9 @@ TEST(CapturedStep, DrawsRandomNumbersFromTheSamePlaces) {
 }
 
 TEST(CapturedStep, LeavesNothingBehindOnTheDevice) {
-  const auto heard = train(true);
-  for (std::size_t i = 2; i < heard.tensors.size(); ++i) EXPECT_EQ(heard.tensors[i], heard.tensors[1]) << "step " << i;
+  const auto recorded = train(true);
+  for (std::size_t i = 2; i < recorded.tensors.size(); ++i)
+    EXPECT_EQ(recorded.tensors[i], recorded.tensors[1]) << "step " << i;
 }
 
 TEST(CapturedStep, UsesOneDeviceAndNoOtherCapture) {

@@ -1,4 +1,4 @@
-// Checkpoints on disk, and which of them stay.
+// Checkpoints on disk, and which of them are kept.
 #include "train/checkpoint/checkpoint.h"
 
 #include <array>
@@ -55,7 +55,7 @@ TEST(Checkpoints, OfAnInterruptionAreTheLatestUntilTheEpochIsOver) {
   const CheckpointStore store{folder.path()};
   store.save(checkpoint(1));
   store.save(checkpoint(2, true));
-  store.save(checkpoint(2, true));  // in the place of the one before
+  store.save(checkpoint(2, true));  // replaces the previous one
   EXPECT_TRUE(store.load(std::nullopt).state.interrupted);
   EXPECT_FALSE(store.load(1).state.interrupted);
   store.save(checkpoint(2));
@@ -99,7 +99,7 @@ TEST(Checkpoints, ThatAreDamagedGiveWayToTheNewestThatIsWhole) {
   for (int epoch = 1; epoch <= 4; ++epoch) store.save(checkpoint(epoch));
   store.save(checkpoint(5, true));
   const auto model_of = [&](const char* name) { return folder / "checkpoint" / name / "model.safetensors"; };
-  overwrite(model_of("interrupted"), "x", std::filesystem::file_size(model_of("interrupted")) - 1);  // one bit of it
+  overwrite(model_of("interrupted"), "x", std::filesystem::file_size(model_of("interrupted")) - 1);  // the last byte
   std::filesystem::resize_file(model_of("epoch-4"), 20);
   std::filesystem::remove(folder / "checkpoint/epoch-3/state.json");
 
@@ -111,7 +111,7 @@ TEST(Checkpoints, ThatAreDamagedGiveWayToTheNewestThatIsWhole) {
   EXPECT_THAT(warnings[0], HasSubstr("interrupted/model.safetensors is damaged: its checksum"));
   EXPECT_THAT(warnings[1], HasSubstr("epoch-4/model.safetensors is damaged: it has 20 bytes"));
   EXPECT_THAT(warnings[2], HasSubstr("epoch-3/state.json is damaged: it is gone"));
-  // A checkpoint that is asked for by its epoch is loaded or an error.
+  // A checkpoint requested by epoch has no substitute: if it is damaged, that is an error.
   EXPECT_THAT(test::error_of([&] { (void)store.load(4); }), HasSubstr("epoch-4/model.safetensors is damaged"));
 }
 
@@ -152,7 +152,7 @@ TEST(Checkpoints, ThatCountWhatCannotBeAreRefused) {
   EXPECT_THAT(store.epochs(), ElementsAre(1));
 }
 
-// A file that may not grow stands for a disk that is full.
+// A limit on file sizes simulates a full disk.
 TEST(Checkpoints, ThatDoNotFitOnTheDiskLeaveTheFormerOnesAndNothingElse) {
   const test::TempFolder folder;
   const CheckpointStore store{folder.path()};
@@ -165,7 +165,7 @@ TEST(Checkpoints, ThatDoNotFitOnTheDiskLeaveTheFormerOnesAndNothingElse) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   const auto message = test::error_of([&] { store.save(large); });
   const auto again = test::error_of([&] {
-    auto other = large;  // in the place of one that is there
+    auto other = large;  // replaces an existing checkpoint
     other.state.epoch = 1;
     store.save(other);
   });
@@ -191,7 +191,7 @@ TEST(CheckpointStrategies, KeepTheLastTheBestOrAll) {
   EXPECT_THAT(kept({KeepLast{2}}, losses, accuracies), ElementsAre(4, 5));
   EXPECT_THAT(kept({KeepLast{9}}, losses, accuracies), ElementsAre(1, 2, 3, 4, 5));
   EXPECT_THAT(kept({KeepAll{}}, losses, accuracies), ElementsAre(1, 2, 3, 4, 5));
-  EXPECT_THAT(kept({KeepBest{}}, losses, accuracies), ElementsAre(2, 5));  // the first of two; the newest always stays
+  EXPECT_THAT(kept({KeepBest{}}, losses, accuracies), ElementsAre(2, 5));  // the first of two, and the newest
   EXPECT_THAT(kept({KeepBest{.metric = "Accuracy"}}, losses, accuracies), ElementsAre(3, 5));
   EXPECT_THAT(kept({KeepBest{.split = Split::train}}, losses, accuracies), ElementsAre(1, 5));
 }

@@ -1,4 +1,4 @@
-// Averages of weights: their numbers by hand, where they are kept, and that they cost no run of their own.
+// Averages of weights: their values against hand-computed ones, where they are stored, and that they need no extra run.
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +38,7 @@ struct Normed {
 
 std::vector<float> numbers(const Param<1>& param) { return param.val().to_data().convert<float>().to_vec<float>(); }
 
-// A step of size 1 against this gradient, and the average's update.
+// Takes a step that adds `by` to the weights, and updates the average.
 template <typename Average>
 Weights moved_by(optim::Optimizer<Weights>& optim, Weights module, float by, Average& average) {
   GradientsParams gradients;
@@ -56,7 +56,7 @@ class WeightAverages : public ::testing::Test {
 TEST_F(WeightAverages, OfEmaForgetByTheirDecayAndBeginWithTheFirstStep) {
   auto net = Weights::init(device);
   auto ema = optim::Ema{.decay = 0.5}.init(net);
-  EXPECT_EQ(numbers(ema.model().moving), (std::vector<float>{1, 2}));  // the module as it was
+  EXPECT_EQ(numbers(ema.model().moving), (std::vector<float>{1, 2}));  // the untrained module
   net = moved_by(optim, std::move(net), 1, ema);
   EXPECT_EQ(numbers(ema.model().moving), (std::vector<float>{2, 3}));
   net = moved_by(optim, std::move(net), 2, ema);  // 4, 5
@@ -86,7 +86,7 @@ TEST_F(WeightAverages, AreUpdatedEveryFewStepsAndForSwaFromAStartOn) {
   auto net = Weights::init(device);
   auto ema = optim::Ema{.decay = 0.5, .every = 2}.init(net);
   auto swa = optim::Swa{.start = 2, .every = 2}.init(net);
-  for (int i = 0; i < 8; ++i) {  // to 2, 3, ... 9
+  for (int i = 0; i < 8; ++i) {  // the weight becomes 2, 3, ... 9
     net = moved_by(optim, std::move(net), 1, ema);
     swa.update(net);
   }
@@ -108,7 +108,7 @@ TEST_F(WeightAverages, OfSixteenBitWeightsAreKeptInF32) {
     weight += 0.125;
     want = want * 0.999 + weight * 0.001;
   }
-  EXPECT_NEAR(record.get("moving").to_vec<float>()[0], want, 1e-5);  // steps far below what bf16 can tell apart
+  EXPECT_NEAR(record.get("moving").to_vec<float>()[0], want, 1e-5);  // its steps are far below the resolution of bf16
   EXPECT_EQ(ema.model().moving.val().dtype(), DType::bf16);
 }
 
@@ -201,8 +201,8 @@ TEST(WeightAveragesOfAStep, AreRecordedInItsProgramAndKeepNoOldWeights) {
     auto gradients = GradientsParams::from_grads(net.step({x, targets}).loss.backward(), net);
     net = optim.step(0.1, std::move(net), std::move(gradients), ema);
     EXPECT_EQ(server->runs.size() - before, 1u);
-    // 4 parameters, their 8 moments and 4 averages; the batch, and the one before, which the next run releases. The
-    // first step keeps the weights it began with.
+    // 4 parameters, their 8 moments and 4 averages; this batch and the previous one, which the next run releases. In
+    // the first step, the initial weights are held, too.
     if (i == 0) continue;
     EXPECT_LE(server->tensors, 4 + 8 + 4 + 2 * 2) << "step " << i;
   }

@@ -1,4 +1,4 @@
-// A module of which a layer was forgotten, or that was moved from: every way to use it names what is missing.
+// A module with a layer that was never made, or that was moved from: every use of it fails with the name of that layer.
 #include <algorithm>
 #include <functional>
 #include <sstream>
@@ -121,7 +121,7 @@ TEST_F(EmptyModule, SaysSoInACapturedStep) {
   EXPECT_EQ(step(net, x).dims()[1], 2);
 }
 
-// Whether an output of the program depends on a random number. Others are left out of its plan.
+// Whether an output of the program depends on a random number. Nodes that no output depends on are not executed.
 bool needs_random_numbers(const ir::Program& program) {
   std::vector<bool> is_needed(program.nodes.size());
   const auto mark = [&](ir::Ref ref) {
@@ -136,7 +136,7 @@ bool needs_random_numbers(const ir::Program& program) {
   return false;
 }
 
-// What is replaced before the recording is sent is not computed.
+// Initial values that are replaced before the recording is sent are not computed.
 TEST(LoadedModule, IsNotDrawnAtRandomFirst) {
   const auto server = std::make_shared<test::FakeServer>();
   const Device device = test::fake_device(server).autodiff();

@@ -1,4 +1,4 @@
-// Made-up results of epochs, for tests of what is decided by them.
+// Made-up epoch results, for tests of early stopping, summaries and the choice of checkpoints to keep.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline metric::MetricSet metrics() {
       {[] { return std::make_unique<metric::Loss>(); }, [] { return std::make_unique<metric::Accuracy>(); }}};
 }
 
-// Losses and accuracies of validation; those of training do not matter here.
+// Epochs with these losses and accuracies in validation, and zeros in training.
 inline std::vector<EpochResult> history(const std::vector<double>& losses, const std::vector<double>& accuracies) {
   std::vector<EpochResult> history;
   for (std::size_t i = 0; i < losses.size(); ++i) {

@@ -1,4 +1,4 @@
-// Models measured on sets of items that they were not trained on.
+// Evaluation of models on data that they were not trained on.
 #include "train/evaluator/evaluator.h"
 
 #include <gmock/gmock.h>
@@ -104,7 +104,7 @@ TEST_F(Evaluator, PredictsInOrderWithFewBatchesOnTheirWay) {
     EXPECT_EQ(outputs[i], inference.step(*it).output.to_data()) << i;
 }
 
-// Predicts something other than the output of its step.
+// A model whose predict() returns something other than the output of its step.
 struct Predictor {
   test::TinyNet net;
   BURN_MODULE(Predictor, net)

@@ -1,5 +1,5 @@
-// A step whose run fails changes nothing but what it has counted: parameters, moments and statistics stand, the failure
-// is told once, and the loop goes on.
+// A step whose run fails changes nothing but its counts: parameters, moments and statistics keep their values, the
+// failure is reported once, and the loop goes on.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ struct Whitening {
   BURN_MODULE(Whitening, matrix)
 };
 
-// Every optimizer that keeps something, and one that does not.
+// Every optimizer with state, and one without.
 std::vector<std::pair<std::string, optim::ModuleOptimizer>> optimizers() {
   optim::ModuleOptimizer mixed = optim::AdamWConfig{};
   mixed.with_group(ParamGroup::from_predicate([](std::string_view path) { return path == "output.weight"; }),
@@ -82,23 +82,23 @@ class FailedSteps : public ::testing::Test {
  protected:
   Device device = Device{"cpu"}.autodiff();
 
-  enum class Bad : std::uint8_t { skipped, failing };
+  enum class BadStep : std::uint8_t { skipped, failing };
 
   static Tensor<1, Bool> never(const Device& device) { return Tensor<1>::zeros({1}, device.inner()).greater(1); }
 
-  // A step of the loop. Of a bad batch: with an index outside the table, or as a step that is not taken, which is what
-  // a failed one is to be like.
+  // A training loop. The step of a bad batch either fails, by an index outside the table, or is skipped on purpose:
+  // both must have the same effect.
   struct Loop {
     Net net;
     optim::Optimizer<Net> optim;
 
-    std::string step(const Device& device, int i, bool is_bad, Bad how, optim::Average<Net>* average = nullptr) {
-      const auto [words, targets] = batch(device, i, is_bad && how == Bad::failing);
-      // What a bad batch does to the statistics is not what is compared: it leaves them alone.
+    std::string step(const Device& device, int i, bool is_bad, BadStep how, optim::Average<Net>* average = nullptr) {
+      const auto [words, targets] = batch(device, i, is_bad && how == BadStep::failing);
+      // A skipped step must not change the statistics either: they are restored below.
       const auto mean = net.norm.running_mean, var = net.norm.running_var;
       const auto loss = nn::CrossEntropyLoss{}(net.forward(words), targets);
       auto gradients = GradientsParams::from_grads(loss.backward(), net);
-      if (is_bad && how == Bad::skipped) {
+      if (is_bad && how == BadStep::skipped) {
         gradients.take_step_only_if(never(device));
         net.norm.running_mean = mean;
         net.norm.running_var = var;
@@ -110,17 +110,17 @@ class FailedSteps : public ::testing::Test {
     std::vector<float> losses = {};
   };
 
-  Loop train(const optim::ModuleOptimizer& engine, Bad how, int bad = kBad) {
+  Loop train(const optim::ModuleOptimizer& engine, BadStep how, int bad = kBad) {
     device.seed(11);
     Loop loop{Net::init(device), optim::Optimizer<Net>{engine}};
     for (int i = 0; i < kSteps; ++i) {
       const auto said = loop.step(device, i, i == bad, how);
-      if (how == Bad::failing && i == bad)
+      if (how == BadStep::failing && i == bad)
         EXPECT_THAT(said, AllOf(HasSubstr("index 99 is outside 0..9"), HasSubstr("failed_steps_test.cc:")));
       else
         EXPECT_EQ(said, "no error") << "step " << i;
     }
-    if (how == Bad::skipped) loop.losses.erase(loop.losses.begin() + bad);
+    if (how == BadStep::skipped) loop.losses.erase(loop.losses.begin() + bad);
     return loop;
   }
 
@@ -134,8 +134,8 @@ class FailedSteps : public ::testing::Test {
 TEST_F(FailedSteps, AreStepsThatAreNotTaken) {
   for (const auto& [name, engine] : optimizers()) {
     SCOPED_TRACE(name);
-    for (const int bad : {kBad, 0}) {  // 0: there are no moments yet
-      const auto got = train(engine, Bad::failing, bad), want = train(engine, Bad::skipped, bad);
+    for (const int bad : {kBad, 0}) {  // at step 0 there are no moments yet
+      const auto got = train(engine, BadStep::failing, bad), want = train(engine, BadStep::skipped, bad);
       EXPECT_EQ(got.losses, want.losses);
       EXPECT_EQ(got.losses.size(), kSteps - 1U);
       expect_same(got.net.into_record(), want.net.into_record());
@@ -144,24 +144,24 @@ TEST_F(FailedSteps, AreStepsThatAreNotTaken) {
   }
 }
 
-// Averages of weights take a step that failed as one that is not taken: with the weights as they were.
+// An average treats a failed step like a skipped one: it is updated with the unchanged weights.
 TEST_F(FailedSteps, LeaveAveragesOfWeightsWhole) {
-  const auto averaged = [&](const optim::ModuleAverage& average, Bad how) {
+  const auto averaged = [&](const optim::ModuleAverage& average, BadStep how) {
     device.seed(11);
     Loop loop{Net::init(device), optim::Optimizer<Net>{optim::AdamConfig{}}};
     optim::Average<Net> mean{average, loop.net};
     for (int i = 0; i < kSteps; ++i) {
       const auto said = loop.step(device, i, i == kBad, how, &mean);
-      EXPECT_EQ(said == "no error", how == Bad::skipped || i != kBad) << said;
+      EXPECT_EQ(said == "no error", how == BadStep::skipped || i != kBad) << said;
     }
     EXPECT_EQ(mean.steps(), kSteps);
     return mean.model().into_record();
   };
   for (const auto& average : {optim::ModuleAverage{optim::Ema{.decay = 0.8}}, optim::ModuleAverage{optim::Swa{}}})
-    expect_same(averaged(average, Bad::failing), averaged(average, Bad::skipped));
+    expect_same(averaged(average, BadStep::failing), averaged(average, BadStep::skipped));
 }
 
-// A captured step that is replayed, also one whose failing value is no result of it.
+// A captured step that is replayed, also if the value that fails is not one of its results.
 TEST_F(FailedSteps, AreTheSameWhenCaptured) {
   const auto train_captured = [&](bool returns_loss) {
     device.seed(11);
@@ -190,7 +190,7 @@ TEST_F(FailedSteps, AreTheSameWhenCaptured) {
     EXPECT_GT(step.replayed(), 0U);
     return net.into_record();
   };
-  const auto want = train(optim::AdamConfig{}, Bad::skipped, 5).net.into_record();
+  const auto want = train(optim::AdamConfig{}, BadStep::skipped, 5).net.into_record();
   expect_same(train_captured(true), want);
   expect_same(train_captured(false), want);
 }
@@ -270,8 +270,8 @@ TEST_F(FailedSteps, MayBeThoseOfAMatrixWithoutAnAnswer) {
   EXPECT_EQ(step(good), "no error");
 }
 
-// A value of another loop that failed concerns no other: a running sum that was poisoned once stays so, and the steps
-// that are recorded in the same programs go on.
+// A failed batch poisons a running sum of losses for good, but not the later steps that are recorded in the same
+// programs as the sum.
 TEST_F(FailedSteps, OfABatchDoNotStopTheOthersThroughASumOfLosses) {
   device.seed(11);
   Net net = Net::init(device);

@@ -1,4 +1,4 @@
-// A Session that computes nothing: it knows the type of every tensor and reads each as zeros, and it counts.
+// A fake Session that computes nothing: it tracks the type of every tensor, returns zeros from every read, and counts.
 #pragma once
 
 #include <functional>
@@ -14,20 +14,20 @@
 
 namespace burn::test {
 
-// What the session was told. Outlives the device it is given to.
+// The calls that a FakeSession has received, and how it is to answer them. Outlives the device that uses the session.
 struct FakeServer {
   std::mutex mutex;
   std::map<proto::ProgramId, std::shared_ptr<const ir::Program>> programs;
   std::vector<proto::Run> runs;
-  std::vector<std::optional<std::int32_t>> batch_axes;  // of what was written
+  std::vector<std::optional<std::int32_t>> batch_axes;  // of each write
   int reads = 0;
-  int tensors = 0;     // that are alive
-  bool fails = false;  // every read from now on
-  // Until there have been so many runs, no read is answered and no sync is done.
+  int tensors = 0;     // alive now
+  bool fails = false;  // every later read fails
+  // Reads and syncs wait in `held` until this many runs have been received.
   std::size_t answers_after = 0;
   std::vector<std::function<void()>> held;
 
-  // Answers at once or later.
+  // Calls `reply` now, or holds it back until `answers_after` runs have been received.
   void answer(std::function<void()> reply) {
     {
       const std::lock_guard lock(mutex);

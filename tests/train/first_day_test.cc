@@ -1,4 +1,4 @@
-// What goes wrong on the first day, and what is said about it: every message names what, and the line of the program.
+// Mistakes that users make on their first day: every message names what is wrong, and the line of the program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class FirstDay : public ::testing::Test {
   }
 };
 
-// A loss of another rank than one: the model is wrong, and backward says so.
+// A wrong model: its loss is detached, so backward() finds no gradient to compute.
 struct DetachedNet {
   nn::Linear layer;
   BURN_MODULE(DetachedNet, layer)
@@ -80,7 +80,7 @@ TEST_F(FirstDay, GradientsOfAnotherModuleAreAnError) {
   EXPECT_THAT(message_of([&] { (void)optim.step(0.1, other, GradientsParams::from_grads(loss().backward(), net)); }),
               AllOf(HasSubstr("step: none of the 2 gradients belongs to a parameter of this module"),
                     HasSubstr("first_day_test.cc:")));
-  // A part of the module, and a module that is frozen, are none of that.
+  // A frozen module has no gradients, which is no error; nor is a step with the right ones.
   EXPECT_EQ(GradientsParams::from_grads(loss().backward(), net.no_grad()).size(), 0u);
   (void)optim.step(0.1, net, GradientsParams::from_grads(loss().backward(), net));
 }

@@ -1,4 +1,4 @@
-// Early stopping, summaries and logs: what becomes of the numbers of a training.
+// Early stopping, summaries and logs: how the numbers of a training are used.
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -106,7 +106,7 @@ TEST(MetricsLog, HasALineForEachSplitAndForgetsWhatIsDoneAgain) {
   EXPECT_EQ(lines(), 0);
 }
 
-// A file that may not grow stands for a disk that is full.
+// A limit on file sizes simulates a full disk.
 TEST(MetricsLog, WritesLinesThatFoundNoRoomWithTheNextOne) {
   const test::TempFolder folder;
   auto measured = metrics();

@@ -33,7 +33,7 @@ TEST(HostMetrics, ReadTheFilesOfTheSystem) {
   for (SampledMetric* metric : std::initializer_list<SampledMetric*>{&use, &memory, &temperature}) {
     EXPECT_TRUE(std::isnan(metric->value()));
     metric->take({});
-    metric->take({});  // within a second: not asked again
+    metric->take({});  // within a second: no new sample
     EXPECT_EQ(metric->state()[1], 1);
   }
   EXPECT_EQ(use.value(), 75);
@@ -51,7 +51,7 @@ TEST(HostMetrics, AskTheDeviceWithoutWaiting) {
   const auto held = Tensor<1>::ones({1000}, device);
   device.sync();
   cuda.take({.device = device});
-  // A session of this process answers at once.
+  // A session in this process answers at once.
   EXPECT_THAT(cuda.text(), ::testing::StartsWith("memory 0.00/"));
 }
 
@@ -77,7 +77,7 @@ TEST(HostMetrics, OfAnEpochBelowASecondAreTheLastAnswer) {
   CpuTemperature temperature{folder / "zones"};
   temperature.take({});
   temperature.reset();
-  temperature.take({});  // within a second: not asked
+  temperature.take({});  // within a second: no new sample
   EXPECT_EQ(temperature.value(), 45.25);
 }
 

@@ -1,4 +1,4 @@
-// A training that is killed again and again, in a process of its own, ends with the numbers of one that was not.
+// A training in a child process that is killed and resumed many times ends with the numbers of an undisturbed one.
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -14,10 +14,10 @@
 namespace burn {
 namespace {
 
-constexpr const char* kFolder = "BURN_TEST_KILLED_TRAINING";  // where the child trains
+constexpr const char* kFolder = "BURN_TEST_KILLED_TRAINING";  // environment variable: the child's folder
 constexpr int kInterrupted = 3;
 
-// The child: begins a training, or goes on with it, and keeps the model at the end.
+// Runs in the child: starts or resumes the training, and saves the model at the end.
 int train_in(const std::filesystem::path& folder) {
   struct Slow : train::Callback {
     std::string name() const override { return "Slow"; }
@@ -36,7 +36,7 @@ int train_in(const std::filesystem::path& folder) {
                       .ema({.decay = 0.9})
                       .seed(7)
                       .epochs(40);
-  if (!train::CheckpointStore{folder}.is_empty()) training.resume(train::latest);  // else killed before its first
+  if (!train::CheckpointStore{folder}.is_empty()) training.resume(train::latest);  // else killed before the first one
   const auto result = training.launch(train::Learner(test::TinyNet::init(device.autodiff()), optim::AdamConfig{},
                                                      lr::Cosine{.initial = 0.05, .steps = 120}));
   if (result.interrupted()) return kInterrupted;
@@ -55,7 +55,7 @@ pid_t start_child(const std::filesystem::path& folder) {
   ::_exit(127);
 }
 
-// The exit status, or minus the signal that ended it.
+// The child's exit status, or minus the signal that ended it.
 int wait_for(pid_t child) {
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
@@ -80,7 +80,7 @@ TEST(KilledTraining, EndsWithTheNumbersOfOneThatWasNot) {
     ::kill(child, signal);
     const int end = wait_for(child);
     if (end == -signal || end == kInterrupted) (signal == SIGKILL ? killed : terminated) += 1;
-    if (end == 0) break;  // it was over before
+    if (end == 0) break;  // the training had finished
   }
   EXPECT_GT(killed + terminated, 0);
   ASSERT_EQ(wait_for(start_child(folder / "killed")), 0);

@@ -1,4 +1,4 @@
-// Checkpoints of models that are too large to be read at once: they hold tensors of the device.
+// Checkpoints of models that are too large to be read at once: they hold tensors on the device.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -10,10 +10,10 @@
 namespace burn {
 namespace {
 
-// So large with its moments that its checkpoints hold tensors of the device, which are read while it is trained on.
+// With its moments, so large that its checkpoints hold tensors on the device, which are read while training goes on.
 struct LargeNet {
   test::TinyNet small;
-  Param<2> large;  // 68 MiB, beyond what an average of it reads at once
+  Param<2> large;  // 68 MiB, more than an average of it reads at once
   BURN_MODULE(LargeNet, small, large)
 
   train::ClassificationOutput step(const test::PointBatch& batch) const {
@@ -37,9 +37,9 @@ TEST_F(LargeCheckpoints, AreOfOneMomentThoughTheyAreReadLater) {
     return training().max_steps(4).ema({.decay = 0.5}).checkpoints(train::EverySteps{.steps = 2});
   };
   const auto whole = described().launch(large());
-  forget();
+  restart();
   (void)described().max_steps(3).launch(large());
-  forget();
+  restart();
   const auto resumed = described().resume(train::latest).launch(large());
   for (const auto& [name, data] : whole.model.into_record()) {
     EXPECT_TRUE(resumed.model.into_record().get(name) == data) << name;
@@ -49,7 +49,7 @@ TEST_F(LargeCheckpoints, AreOfOneMomentThoughTheyAreReadLater) {
   }
 }
 
-// Writes the first checkpoint alone, as each is hundreds of MiB, and counts them.
+// Counts the checkpoints, but writes only the first one, as each is hundreds of MiB.
 struct CountsWritten : train::FileCheckpointer {
   using FileCheckpointer::FileCheckpointer;
   std::atomic<std::int64_t> written = 0;
@@ -59,7 +59,7 @@ struct CountsWritten : train::FileCheckpointer {
   }
 };
 
-// The step after a snapshot gives nothing away, hence is a program of its own. What is defined beside it are the reads
+// The step after a snapshot donates no input, hence is a program of its own. The only other new programs are the reads
 // of the large tensor's pieces, which its two moments share.
 TEST_F(LargeCheckpoints, TheFirstOneLeavesNoStepToPlan) {
   constexpr std::size_t kPieces = 5;  // of 68.7 MiB, 16 MiB each

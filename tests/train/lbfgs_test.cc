@@ -28,7 +28,7 @@ class LbfgsTest : public ::testing::Test {
   }
 };
 
-// Rosenbrock's valley: (1 - a)^2 + 100 (b - a^2)^2, least at (1, 1).
+// Rosenbrock's valley: (1 - a)^2 + 100 (b - a^2)^2, with its minimum at (1, 1).
 std::pair<Tensor<1>, GradientsParams> rosenbrock(const Place& at) {
   const auto a = at.a.val(), b = at.b.val().reshape<1>({1});
   const auto loss = ((1.0 - a).square() + (b - a.square()).square() * 100).sum();
@@ -54,7 +54,7 @@ TEST_F(LbfgsTest, WithoutASearchFollowsTheLearningRate) {
   };
   const auto [at, loss] = optim.step(1, place(0, 0), bowl);
   EXPECT_THAT(values(at), ::testing::ElementsAre(::testing::DoubleNear(3, 1e-4), ::testing::DoubleNear(-2, 1e-4)));
-  // Where the gradient is nothing, nothing moves.
+  // A zero gradient moves nothing.
   const auto [same, least] = optim.step(1, place(3, -2), bowl);
   EXPECT_THAT(values(same), ::testing::ElementsAre(3, -2));
 }

@@ -1,4 +1,4 @@
-// Checkpoints within epochs, their writer, and trainings that go on from them to the last digit.
+// Checkpoints within epochs, their writer, and trainings that resume from them with the same numbers to the last digit.
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -18,10 +18,10 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// What is thrown in the middle of a step, as a killed process would end there.
+// Thrown in the middle of a step, to simulate a process that is killed there.
 struct Killed {};
 
-// Checkpoints in memory; refuses to write some of them.
+// Stores checkpoints in memory; fails in a range of the calls of save().
 struct InMemory : train::Checkpointer {
   std::map<std::string, train::Checkpoint> all;
   std::atomic<std::int64_t> calls = 0;
@@ -50,7 +50,7 @@ struct InMemory : train::Checkpointer {
 
 class LearnerCheckpoints : public test::LearnerTest {
  protected:
-  // Ends a training after so many steps by an exception that the learner does not know.
+  // Ends a training after `steps` steps by an exception that the learner does not handle.
   template <typename Described, typename Make>
   void kill_after(std::int64_t steps, Described described, Make make) {
     described.observe([this, steps](const train::events::Event&) {
@@ -71,7 +71,7 @@ TEST_F(LearnerCheckpoints, EverySomeStepsAreWrittenWithinEpochs) {
   callback->on_checkpoint = [&](train::Run&, const train::WrittenCheckpoint& one) { written.push_back(one.name); };
   const auto memory = std::make_shared<InMemory>();
   std::int64_t expected = 0;
-  callback->on_step = [&](train::Run& run) {  // a write is over before the next is due
+  callback->on_step = [&](train::Run& run) {  // each write ends before the next one is due
     while (memory->calls < expected) std::this_thread::sleep_for(std::chrono::milliseconds{1});
     std::this_thread::sleep_for(std::chrono::milliseconds{20});
     expected += run.step() % 2 == 0 || run.step() % 5 == 0 ? 1 : 0;
@@ -99,7 +99,7 @@ TEST(CheckpointSchedule, IsDueByStepsAndByTime) {
   EXPECT_TRUE(schedule.is_due(5, now + seconds{21}));
 }
 
-// The first steps are planned, which takes longer than the interval may be.
+// The first steps are compiled, which may take longer than the interval.
 TEST(CheckpointSchedule, IsNotDueByTimeBeforeTheThirdStepOfALaunch) {
   using std::chrono::seconds;
   const std::vector<train::CheckpointStrategy> strategies{train::EverySteps{1000}, train::EveryTime{seconds{10}}};
@@ -121,9 +121,9 @@ TEST_F(LearnerCheckpoints, ATrainingThatIsKilledGoesOnFromTheLastOneToTheLastDig
       const auto whole = described().launch(learner());
       for (const std::int64_t steps : {1, 3, 4, 8}) {
         kill_after(steps, described(), [this] { return learner(); });
-        forget();
+        restart();
         auto more = described();
-        // The first may still be under way when the training is killed.
+        // The first write may not have ended when the training is killed.
         if (!train::CheckpointStore{folder / "run"}.is_empty()) more.resume(train::latest);
         const auto resumed = more.launch(learner());
         expect_same(resumed, whole);
@@ -137,15 +137,15 @@ TEST_F(LearnerCheckpoints, ATrainingThatIsKilledGoesOnFromTheLastOneToTheLastDig
 TEST_F(LearnerCheckpoints, ATrainingThatIsToGoOnFromTheLatestIfAnyStartsWithoutOne) {
   const auto whole = training().launch(learner());
   std::filesystem::remove_all(folder / "run");
-  EXPECT_THAT(refused(training().resume(train::latest)), HasSubstr("no checkpoint in"));
+  EXPECT_THAT(launch_error(training().resume(train::latest)), HasSubstr("no checkpoint in"));
   const auto described = [this] { return training().resume(train::latest_if_any); };
   EXPECT_EQ(described().max_steps(7).launch(learner()).report.steps, 7);
-  forget();
+  restart();
   const auto resumed = described().launch(learner());
   expect_same(resumed, whole);
   std::vector<std::int64_t> epochs;
   for (const auto& epoch : renderer->epochs) epochs.push_back(epoch.epoch);
-  EXPECT_EQ(epochs.front(), 2);  // the first is not trained again
+  EXPECT_EQ(epochs.front(), 2);  // epoch 1 is not trained again
 }
 
 TEST_F(LearnerCheckpoints, AResumedTrainingMakesNoBatchThatWasUsed) {
@@ -156,20 +156,20 @@ TEST_F(LearnerCheckpoints, AResumedTrainingMakesNoBatchThatWasUsed) {
   };
   auto builder = data::DataLoaderBuilder(counting).batch_size(10).shuffle(5);
   const auto loader = builder.build(data::InMemDataset<test::Point>(test::points(50, 1)));
-  auto described = train::SupervisedTraining(folder / "run", loader).observe(test::directly_to(renderer)).epochs(1);
+  auto described =
+      train::SupervisedTraining(folder / "run", loader).observe(test::synchronous_observer(renderer)).epochs(1);
   (void)described.max_steps(3).launch(learner());
   made->clear();
   (void)described.max_steps(5).resume(train::latest).launch(learner());
   EXPECT_EQ(made->size(), 2u);
 }
 
-// The checkpoint is of the first batch; that it says it was of the hundred thousandth changes nothing but where the
-// order of the epoch goes on.
+// The checkpoint is edited to be of batch 100,000, so the resumed training must skip that far in the epoch's order.
 TEST_F(LearnerCheckpoints, ATrainingGoesOnInALongEpochAtOnce) {
   constexpr std::int64_t kBatches = 100'000;
   auto builder = data::DataLoaderBuilder(test::PointBatcher{device}).batch_size(10).num_workers(2).shuffle(5);
   const auto loader = builder.build(data::InMemDataset<test::Point>(test::points(10 * (kBatches + 5), 1)));
-  auto described = train::SupervisedTraining(folder / "run", loader).observe(test::directly_to(renderer));
+  auto described = train::SupervisedTraining(folder / "run", loader).observe(test::synchronous_observer(renderer));
   (void)described.max_steps(1).launch(learner());
   const auto one = folder / "run/checkpoint/epoch-1-batch-1";
   auto state = train::TrainingState::load(one / "state.json");
@@ -187,7 +187,7 @@ TEST_F(LearnerCheckpoints, ATrainingGoesOnInALongEpochAtOnce) {
   EXPECT_LT(*first_step - start, std::chrono::seconds{2});
 }
 
-// Their snapshots are held until a step is over, so that no step is taken while only some of it is held.
+// The learner holds a snapshot until a step has ended, so that no step starts while only a part of it is held.
 TEST(CheckpointWriter, GivesSnapshotsBack) {
   const test::TempFolder folder;
   train::CheckpointWriter writer{train::CheckpointStore{folder.path()}};
@@ -235,14 +235,14 @@ TEST_F(LearnerCheckpoints, ThatCannotBeWrittenAreAMessageAndTheThirdInARowIsTheE
   EXPECT_THAT(memory->names(), Contains("epoch-6"));
   memory->calls = 0;
   memory->fails_until = 1000;
-  EXPECT_THAT(refused(training().epochs(20).checkpointer(memory)),
+  EXPECT_THAT(launch_error(training().epochs(20).checkpointer(memory)),
               HasSubstr("as 3 checkpoints in a row could not be written; the last, epoch-4: no room left"));
 }
 
 TEST_F(LearnerCheckpoints, OfOtherTrainingsAreRefusedAndSayWhy) {
   (void)training().max_steps(7).ema({}).launch(learner());
   const auto resume = [this] { return training().resume(train::latest); };
-  EXPECT_THAT(refused(resume().metrics(metric::Loss{})),
+  EXPECT_THAT(launch_error(resume().metrics(metric::Loss{})),
               HasSubstr("resume: the checkpoint has the metrics Accuracy, Loss, this training measures Loss"));
   device.seed(1);
   const auto with = [&](const auto& optimizer) {
@@ -263,7 +263,7 @@ TEST_F(LearnerCheckpoints, OfOtherTrainingsAreRefusedAndSayWhy) {
               }),
               HasSubstr("hidden"));
   (void)training().max_steps(7).launch(learner());
-  EXPECT_THAT(refused(resume().ema({})), HasSubstr("was written without ema, which this training has"));
+  EXPECT_THAT(launch_error(resume().ema({})), HasSubstr("was written without ema, which this training has"));
 }
 
 TEST_F(LearnerCheckpoints, OfANewerVersionAreRefusedEvenWhereThereAreOlderOnes) {
@@ -271,7 +271,7 @@ TEST_F(LearnerCheckpoints, OfANewerVersionAreRefusedEvenWhereThereAreOlderOnes) 
   const auto state = folder / "run/checkpoint/epoch-2/state.json";
   std::filesystem::remove(folder / "run/checkpoint/epoch-2/checksums");
   std::ofstream(state) << R"({"version":99,"epoch":2,"something_new":1})";
-  EXPECT_THAT(refused(training().resume(train::latest)),
+  EXPECT_THAT(launch_error(training().resume(train::latest)),
               HasSubstr("written by a newer version of this library, in format 99; this one reads formats up to 3"));
 }
 

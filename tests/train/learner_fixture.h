@@ -17,7 +17,7 @@ namespace burn::test {
 
 using Result = train::TrainingResult<TinyNet>;
 
-// A callback made of functions.
+// A callback that forwards each event to a function, where one is set.
 struct Listening : train::Callback {
   std::function<void(train::Run&)> on_start, on_step, on_validation, on_epoch, on_end;
   std::function<void(train::Run&, const train::WrittenCheckpoint&)> on_checkpoint;
@@ -38,7 +38,7 @@ struct Listening : train::Callback {
   }
 };
 
-// 5 batches of 10 an epoch.
+// Trains TinyNet with 5 batches of 10 items per epoch.
 class LearnerTest : public ::testing::Test {
  protected:
   TempFolder folder;
@@ -50,7 +50,7 @@ class LearnerTest : public ::testing::Test {
     const auto [train, valid] = tiny_loaders(device, workers);
     return train::SupervisedTraining(folder / "run", train, valid)
         .metrics(metric::Accuracy{}, metric::Loss{})
-        .observe(directly_to(renderer))
+        .observe(synchronous_observer(renderer))
         .renderer(std::make_shared<train::SilentRenderer>())
         .callbacks(callback)
         .seed(7)
@@ -60,14 +60,14 @@ class LearnerTest : public ::testing::Test {
     device.seed(1);
     return {TinyNet::init(device.autodiff()), optim::AdamConfig{}, lr::Cosine{.initial = 0.05, .steps = 20}};
   }
-  // As in another process.
-  void forget() {
+  // Replaces everything but the folder, as if another process went on with the training.
+  void restart() {
     device = Device::new_session("cpu");
     callback = std::make_shared<Listening>();
     renderer = std::make_shared<RecordingRenderer>();
   }
-  // The message of what launch() throws.
-  std::string refused(const train::SupervisedTraining<PointBatch>& described) {
+  // The message of the error that launch() throws.
+  std::string launch_error(const train::SupervisedTraining<PointBatch>& described) {
     return error_of([&] { (void)described.launch(learner()); });
   }
   bool exists(const std::string& name) const { return std::filesystem::exists(folder / ("run/checkpoint/" + name)); }

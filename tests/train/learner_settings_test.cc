@@ -1,4 +1,4 @@
-// How long a training is, what it measures on which split, and settings that make no sense.
+// Settings of a training: its length, its metrics on each split, and values that are refused.
 #include <chrono>
 #include <cmath>
 
@@ -28,7 +28,7 @@ TEST_F(LearnerSettings, MaxStepsEndsInTheMiddleOfAnEpochWithAValidation) {
 TEST_F(LearnerSettings, ATrainingThatEndedAtMaxStepsGoesOnAsIfItHadNot) {
   const auto whole = training().launch(learner());
   (void)training().max_steps(7).launch(learner());
-  forget();
+  restart();
   expect_same(training().resume(train::latest).launch(learner()), whole);
 }
 
@@ -57,7 +57,7 @@ TEST_F(LearnerSettings, ValidateEveryMeasuresWithinEpochsAndChangesNothing) {
   expect_same(result, plain);
   std::vector<std::int64_t> steps;
   for (const auto& validation : result.report.validations) steps.push_back(validation.step);
-  EXPECT_THAT(steps, ElementsAre(2, 4, 6, 8, 12, 14, 16, 18));  // after 10 and 20 an epoch is over
+  EXPECT_THAT(steps, ElementsAre(2, 4, 6, 8, 12, 14, 16, 18));  // not 10 and 20, where an epoch ends
   EXPECT_EQ(seen.size(), 12u);
   EXPECT_EQ(result.report.validations[0].valid.at(1), seen[0]);
 }
@@ -75,7 +75,7 @@ TEST_F(LearnerSettings, WithoutAValidationLoaderTheTrainingSplitIsWatched) {
   const auto train = test::tiny_loaders(device).train;
   auto described = train::SupervisedTraining(folder / "run", train)
                        .metrics(metric::Loss{})
-                       .observe(test::directly_to(renderer))
+                       .observe(test::synchronous_observer(renderer))
                        .seed(7)
                        .epochs(3);
   const auto result = described.launch(learner());
@@ -85,7 +85,7 @@ TEST_F(LearnerSettings, WithoutAValidationLoaderTheTrainingSplitIsWatched) {
   EXPECT_EQ(result.report.valid_metrics.size(), 0u);
   const auto more = described.epochs(4).resume(train::latest).launch(learner());
   EXPECT_EQ(more.report.history[2].train, result.report.history[2].train);
-  EXPECT_THAT(refused(described.early_stopping({.metric = "Loss"})),
+  EXPECT_THAT(launch_error(described.early_stopping({.metric = "Loss"})),
               HasSubstr("there is no validation loader, so nothing is measured on the split valid"));
 }
 
@@ -97,7 +97,7 @@ TEST_F(LearnerSettings, MetricsMayDifferBetweenTheSplits) {
   EXPECT_THAT(result.report.valid_metrics, ElementsAre("Loss", "Accuracy"));
   EXPECT_EQ(result.report.history[0].train.size(), 1u);
   EXPECT_EQ(result.report.history[0].valid.size(), 2u);
-  EXPECT_THAT(refused(described.early_stopping({.metric = "Accuracy", .split = train::Split::train})),
+  EXPECT_THAT(launch_error(described.early_stopping({.metric = "Accuracy", .split = train::Split::train})),
               HasSubstr("no metric \"Accuracy\" is measured on the split train; there are: Loss"));
   const auto more =
       described.early_stopping({.metric = "Accuracy", .patience = 9}).epochs(3).resume(train::latest).launch(learner());
@@ -176,28 +176,30 @@ TEST_F(LearnerSettings, LoadersWithoutABatchAreRefused) {
   auto builder = data::DataLoaderBuilder(test::PointBatcher{device}).batch_size(10).drop_last();
   const auto nine = builder.build(data::InMemDataset<test::Point>(test::points(9, 1)));
   const auto ten = builder.build(data::InMemDataset<test::Point>(test::points(10, 1)));
-  EXPECT_THAT(refused(train::SupervisedTraining(folder / "run", nine, ten)),
+  EXPECT_THAT(launch_error(train::SupervisedTraining(folder / "run", nine, ten)),
               HasSubstr("the loader of the split train has no batch: its data set is empty, or has fewer items"));
-  EXPECT_THAT(refused(train::SupervisedTraining(folder / "run", ten, nine)),
+  EXPECT_THAT(launch_error(train::SupervisedTraining(folder / "run", ten, nine)),
               HasSubstr("the loader of the split valid has no batch"));
 }
 
 TEST_F(LearnerSettings, ThatMakeNoSenseAreErrorsThatNameThem) {
-  EXPECT_EQ(refused(training().max_steps(0)), "max_steps: 0, must be 1 or more");
-  EXPECT_EQ(refused(training().validate_every(0)), "validate_every: 0, must be 1 or more");
-  EXPECT_EQ(refused(training().limit_batches(0)), "limit_batches of training: 0, must be 1 or more");
-  EXPECT_EQ(refused(training().grads_accumulation(0)), "grads_accumulation: 0, must be 1 or more");
-  EXPECT_THAT(refused(training().clip_norm(-1)), HasSubstr("clip_norm: -1"));
-  EXPECT_THAT(refused(training().max_time(std::chrono::seconds{0})), HasSubstr("max_time in seconds: 0"));
-  EXPECT_THAT(refused(training().checkpoints(train::EverySteps{0})), HasSubstr("EverySteps 0, must be positive"));
-  EXPECT_THAT(refused(training().checkpoints(train::EveryTime{std::chrono::seconds{-1}})), HasSubstr("EveryTime -1"));
-  EXPECT_THAT(refused(training().metrics(metric::Loss{}, metric::Loss{})), HasSubstr("two have the name \"Loss\""));
-  EXPECT_THAT(refused(training().early_stopping({.metric = "Nonsense"})), HasSubstr("no metric \"Nonsense\""));
-  EXPECT_THAT(refused(training().early_stopping({.patience = 1, .warmup = -1})), HasSubstr("warmup is -1"));
+  EXPECT_EQ(launch_error(training().max_steps(0)), "max_steps: 0, must be 1 or more");
+  EXPECT_EQ(launch_error(training().validate_every(0)), "validate_every: 0, must be 1 or more");
+  EXPECT_EQ(launch_error(training().limit_batches(0)), "limit_batches of training: 0, must be 1 or more");
+  EXPECT_EQ(launch_error(training().grads_accumulation(0)), "grads_accumulation: 0, must be 1 or more");
+  EXPECT_THAT(launch_error(training().clip_norm(-1)), HasSubstr("clip_norm: -1"));
+  EXPECT_THAT(launch_error(training().max_time(std::chrono::seconds{0})), HasSubstr("max_time in seconds: 0"));
+  EXPECT_THAT(launch_error(training().checkpoints(train::EverySteps{0})), HasSubstr("EverySteps 0, must be positive"));
+  EXPECT_THAT(launch_error(training().checkpoints(train::EveryTime{std::chrono::seconds{-1}})),
+              HasSubstr("EveryTime -1"));
+  EXPECT_THAT(launch_error(training().metrics(metric::Loss{}, metric::Loss{})),
+              HasSubstr("two have the name \"Loss\""));
+  EXPECT_THAT(launch_error(training().early_stopping({.metric = "Nonsense"})), HasSubstr("no metric \"Nonsense\""));
+  EXPECT_THAT(launch_error(training().early_stopping({.patience = 1, .warmup = -1})), HasSubstr("warmup is -1"));
   EXPECT_THAT(test::error_of([&] { (void)training().ema({.decay = 1.5}); }), HasSubstr("decay is 1.5"));
-  EXPECT_THAT(refused(training().metrics(metric::CpuUse{}, metric::ConfusionMatrix{})),
+  EXPECT_THAT(launch_error(training().metrics(metric::CpuUse{}, metric::ConfusionMatrix{})),
               HasSubstr("no metric is a number of the model"));
-  EXPECT_THAT(refused(training().dashboard("over there")), HasSubstr("\"over there\" is no address"));
+  EXPECT_THAT(launch_error(training().dashboard("over there")), HasSubstr("\"over there\" is no address"));
 }
 
 }  // namespace

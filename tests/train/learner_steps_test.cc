@@ -1,5 +1,5 @@
-// What a step of the learner does: clipping, scaling, averages, losses that are NaN, callbacks, several optimizers, and
-// models with steps of their own.
+// Steps of the learner: clipping, scaling, averages, losses that are NaN, callbacks, several optimizers, and models
+// with their own training step.
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 class LearnerSteps : public test::LearnerTest {
  protected:
-  // Without dropout, whose random numbers a loop by hand would draw otherwise.
+  // Without dropout, as a hand-written loop would draw other random numbers for it.
   train::Learner<TinyNet> plain_learner() {
     auto made = learner();
     made.model.dropout.prob = 0;
@@ -78,7 +78,7 @@ TEST_F(LearnerSteps, ComputeTheirProductsInTheDtypeOfAutocast) {
 TEST_F(LearnerSteps, ValidateAndKeepTheAveragesOfTheWeights) {
   const auto plain = training().launch(learner());
   const auto result = training().ema({.decay = 0.8}).launch(learner());
-  test::expect_same_model(result.model, plain.model);  // training goes on with the weights
+  test::expect_same_model(result.model, plain.model);  // the averages do not replace the trained weights
   EXPECT_NE(result.report.history[0].valid, plain.report.history[0].valid);
   const auto average = result.averaged();
   EXPECT_NE(average.output.weight.val().to_data(), result.model.output.weight.val().to_data());
@@ -93,7 +93,7 @@ TEST_F(LearnerSteps, ValidateAndKeepTheAveragesOfTheWeights) {
   EXPECT_NEAR(best.value, sum / 2, 1e-6);
 }
 
-// A batch of NaN among others.
+// Points for 5 batches, one of which has a NaN.
 std::vector<test::Point> with_nan(std::size_t batch) {
   auto points = test::points(50, 1);
   points[10 * batch + 3].x[0] = std::numeric_limits<float>::quiet_NaN();
@@ -107,7 +107,7 @@ class NanLosses : public LearnerSteps {
     const auto train = builder.build(data::InMemDataset<test::Point>(with_nan(2)));
     return train::SupervisedTraining(folder / "run", train)
         .metrics(metric::Accuracy{})
-        .observe(test::directly_to(renderer))
+        .observe(test::synchronous_observer(renderer))
         .epochs(2);
   }
   bool is_finite(const TinyNet& model) {
@@ -176,13 +176,13 @@ TEST_F(LearnerSteps, ACallbackThatThrowsEndsTheRunWithACheckpointAndItsName) {
   callback->on_step = [](train::Run& run) {
     if (run.step() == 7) throw std::runtime_error("no license");
   };
-  EXPECT_EQ(refused(training()), "callback Listening (step): no license");
+  EXPECT_EQ(launch_error(training()), "callback Listening (step): no license");
   EXPECT_TRUE(exists("interrupted"));
-  forget();
+  restart();
   test::expect_same(training().resume(train::latest).launch(learner()), whole);
 }
 
-// Two halves that are trained by losses of their own, each with an optimizer of its own.
+// A model of two halves, each with its own loss and its own optimizer.
 struct TwoHalves {
   nn::Linear a, b;
   BURN_MODULE(TwoHalves, a, b)
@@ -218,7 +218,7 @@ class SeveralOptimizers : public LearnerSteps {
             {{"a", ParamGroup::from_path("a"), optim::AdamConfig{}, 0.1},
              {"b", ParamGroup::from_path("b"), optim::SgdConfig{}, lr::Exponential{.initial = 0.1, .gamma = 0.5}}}};
   }
-  std::string refused_with(const std::vector<train::NamedOptimizer>& optimizers) {
+  std::string launch_error_with(const std::vector<train::NamedOptimizer>& optimizers) {
     device.seed(1);
     return test::error_of(
         [&] { (void)training().launch(train::Learner(TwoHalves::init(device.autodiff()), optimizers)); });
@@ -245,7 +245,7 @@ TEST_F(SeveralOptimizers, StepTheirOwnParametersAtTheirOwnRates) {
 TEST_F(SeveralOptimizers, AreInCheckpoints) {
   const auto whole = training().launch(halves());
   (void)training().max_steps(7).launch(halves());
-  forget();
+  restart();
   const auto resumed = training().resume(train::latest).launch(halves());
   const auto expected = whole.model.into_record();
   for (const auto& [name, data] : resumed.model.into_record()) EXPECT_EQ(data, expected.get(name)) << name;
@@ -253,21 +253,22 @@ TEST_F(SeveralOptimizers, AreInCheckpoints) {
 
 TEST_F(SeveralOptimizers, ThatShareOrLackParametersAreRefused) {
   const auto a = ParamGroup::from_path("a"), b = ParamGroup::from_path("b");
-  EXPECT_THAT(refused_with({{"a", a, optim::AdamConfig{}, 0.1}}),
+  EXPECT_THAT(launch_error_with({{"a", a, optim::AdamConfig{}, 0.1}}),
               HasSubstr("the parameter \"b.weight\" belongs to none of: a"));
-  EXPECT_THAT(refused_with({{"all", ParamGroup::all(), optim::AdamConfig{}, 0.1}, {"b", b, optim::AdamConfig{}, 0.1}}),
-              HasSubstr("the parameter \"b.weight\" belongs to two of them: \"all\" and \"b\""));
-  EXPECT_THAT(refused_with({{"all", ParamGroup::all(), optim::AdamConfig{}, 0.1},
-                            {"c", ParamGroup::from_path("c"), optim::AdamConfig{}, 0.1}}),
+  EXPECT_THAT(
+      launch_error_with({{"all", ParamGroup::all(), optim::AdamConfig{}, 0.1}, {"b", b, optim::AdamConfig{}, 0.1}}),
+      HasSubstr("the parameter \"b.weight\" belongs to two of them: \"all\" and \"b\""));
+  EXPECT_THAT(launch_error_with({{"all", ParamGroup::all(), optim::AdamConfig{}, 0.1},
+                                 {"c", ParamGroup::from_path("c"), optim::AdamConfig{}, 0.1}}),
               HasSubstr("\"c\" has no parameter"));
-  EXPECT_THAT(refused_with(
+  EXPECT_THAT(launch_error_with(
                   {{"a", a, optim::AdamConfig{}, 0.1}, {"b", ParamGroup::from_path("typo"), optim::AdamConfig{}, 0.1}}),
               HasSubstr("\"b\" has no parameter: its group matches none that is trained; the parameter \"b.weight\" "
                         "belongs to no optimizer"));
-  EXPECT_THAT(refused_with({{"a", a, optim::AdamConfig{}, 0.1}, {"a", b, optim::AdamConfig{}, 0.1}}),
+  EXPECT_THAT(launch_error_with({{"a", a, optim::AdamConfig{}, 0.1}, {"a", b, optim::AdamConfig{}, 0.1}}),
               HasSubstr("two are called \"a\""));
-  EXPECT_THAT(refused_with({}), HasSubstr("the list is empty"));
-  EXPECT_THAT(refused_with({{"x", a, optim::AdamConfig{}, 0.1}, {"y", b, optim::AdamConfig{}, 0.1}}),
+  EXPECT_THAT(launch_error_with({}), HasSubstr("the list is empty"));
+  EXPECT_THAT(launch_error_with({{"x", a, optim::AdamConfig{}, 0.1}, {"y", b, optim::AdamConfig{}, 0.1}}),
               HasSubstr("skip(\"b\"): there are: x, y"));
 }
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Writes what optimizers and schedules do, by PyTorch: tests/train/make_trajectories.py > tests/train/trajectories.txt.
+"""Writes PyTorch's trajectories: tests/train/make_trajectories.py > tests/train/trajectories.txt.
 
-Needs PyTorch 1.13 (python3-torch of Debian 12). What it lacks is written down here a second time, in double precision:
+Needs PyTorch 1.13 (python3-torch of Debian 12). Optimizers that it lacks are implemented here, in double precision:
 Adafactor by PyTorch 2.5's documentation, Lion by algorithm 2 of arXiv:2302.06675, Adan by algorithm 1 of
 arXiv:2208.06677, and NAdam, in which 1.13 multiplies mu_t into the product twice (corrected in 2.0).
 
-A line: NAME STEP NUMBERS. Of L-BFGS ("lbfgs.NAME"): where 4 numbers x are after steps of valley(x). Of another optimizer: the 12 elements of a [3, 4] parameter (of NAME.vector: the first 4 as a
-vector) after STEP steps. Of a schedule ("lr.NAME"): the rates of steps 0, 1, ... The parameter begins with draw(0), and
-the gradient of step t is draw(t) + parameter / 4.
+A line is NAME STEP NUMBERS. For L-BFGS ("lbfgs.NAME"), the numbers are the 4 numbers x after STEP steps on valley(x).
+For another optimizer, they are the 12 elements of a [3, 4] parameter (for NAME.vector: the first 4, as a vector) after
+STEP steps. For a schedule ("lr.NAME"), they are the rates of steps 0, 1, ... The parameter starts as draw(0), and the
+gradient of step t is draw(t) + parameter / 4.
 """
 import math
 
@@ -18,7 +19,7 @@ STEPS = (1, 2, 10, 100)
 
 
 def draw(t):
-    """12 numbers in [-1, 1] of 11 bits; t = 0: where the parameter begins."""
+    """12 numbers in [-1, 1] of 11 bits; draw(0) is the initial parameter."""
     state, numbers = (12345 + 6789 * t) % 2**31, []
     for _ in range(12):
         state = (state * 1103515245 + 12345) % 2**31
@@ -81,7 +82,7 @@ class NAdam(torch.optim.Optimizer):
 
 
 class Adafactor(torch.optim.Optimizer):
-    """With eps[0] = 2^-23, what PyTorch takes for f32 parameters."""
+    """With eps[0] = 2^-23, PyTorch's default for f32 parameters."""
 
     def __init__(self, parameters, lr=1e-2, beta2_decay=-0.8, eps=(2.0**-23, 1e-3), d=1.0, weight_decay=0.0):
         super().__init__(parameters, dict(lr=lr, beta2_decay=beta2_decay, eps=eps, d=d, weight_decay=weight_decay))
@@ -114,7 +115,7 @@ class Adafactor(torch.optim.Optimizer):
 
 
 class Adan(torch.optim.Optimizer):
-    """With the first difference 0; betas are what is kept, where the paper's are what is new."""
+    """With the first difference 0; betas weigh the old values, where the paper's weigh the new ones."""
 
     def __init__(self, parameters, lr, betas=(0.98, 0.92, 0.99), eps=1e-8, weight_decay=0.0):
         super().__init__(parameters, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay))

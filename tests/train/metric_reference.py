@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes tests/train/metric_reference.safetensors: inputs of metrics, and what other implementations say of them.
+"""Writes tests/train/metric_reference.safetensors: inputs of metrics, and their values by other implementations.
 
     apt-get install python3-sklearn python3-skimage python3-nltk
     tests/train/metric_reference.py tests/train/metric_reference.safetensors
 
-scikit-learn, scikit-image and NLTK where they have the metric; ROUGE-L and MS-SSIM by numpy from the papers (Lin 2004;
-Wang, Simoncelli and Bovik 2003). Inputs are random, with ties, of one class, and empty. Tensors of the file:
+Uses scikit-learn, scikit-image and NLTK where they have the metric; ROUGE-L and MS-SSIM are computed by numpy from the
+papers (Lin 2004; Wang, Simoncelli and Bovik 2003). Inputs are random, with ties, of one class, and empty. Tensors of the file:
 
-    in/SET/output, in/SET/targets       what a step gives; images as u8, to be divided by 255 in f32
+    in/SET/output, in/SET/targets       a step's output and targets; images as u8, to be divided by 255 in f32
     expected/SET/METRIC                 f64 []; NaN where the metric is not defined
 """
 import json
@@ -49,7 +49,7 @@ def mean_of_defined(values):
 def class_scores(name, suffix, answers, labels):
     n, classes = labels.shape
     def of_classes(score, defined):
-        """The scores of the classes, NaN where the denominator is 0 (scikit-learn says 0 there)."""
+        """The scores of the classes, NaN where the denominator is 0 (where scikit-learn returns 0)."""
         if n == 0:
             return [np.nan] * classes
         found = score(labels, answers, average=None, zero_division=0) if classes > 1 else [score(labels[:, 0], answers[:, 0], zero_division=0)]
@@ -78,7 +78,7 @@ def areas(name, scores, labels):
 
 
 def top(scores, k):
-    """bool: among the k highest; of equal ones the first."""
+    """bool: whether a score is among the k highest; of equal ones, the first counts as higher."""
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     mask = np.zeros(scores.shape, bool)
     np.put_along_axis(mask, order, True, 1)
@@ -220,7 +220,7 @@ def gaussian(size, sigma):
 
 
 def local_mean(image, w):
-    """Of all places of the window within the image."""
+    """The window's weighted means, at all positions where it is within the image."""
     k = len(w)
     columns = sum(w[i] * image[i:image.shape[0] - k + 1 + i] for i in range(k))
     return sum(w[i] * columns[:, i:image.shape[1] - k + 1 + i] for i in range(k))
@@ -275,7 +275,7 @@ images("images equal", base, base)
 images("images of one tone", np.full((1, 1, 20, 20), 90, np.uint8), np.full((1, 1, 20, 20), 200, np.uint8))
 images("images empty", u8(0, 1, 20, 20), u8(0, 1, 20, 20))
 
-# Too large to keep: the test makes the same images.
+# Too large to store: the test makes the same images.
 i, j = np.mgrid[0:176, 0:180]
 large = [((i * 7 + j * 13 + i * j // 9) % 17) / np.float32(16), ((i * 7 + j * 13 + i * j // 8) % 17) / np.float32(16)]
 large = [x.astype(np.float32).astype(np.float64) for x in large]
@@ -288,7 +288,7 @@ def masks(name, x, y):
     put_inputs(name, x.astype(np.int64), y.astype(np.int64))
     foreground = slice(1, None) if x.shape[1] > 1 else slice(None)
     a, b = x[:, foreground].ravel(), y[:, foreground].ravel()
-    # Both masks empty: 1, as the epsilon above and below the line says.
+    # Both masks empty: 1, because of the epsilon in numerator and denominator.
     expect(name, "dice", np.nan if len(x) == 0 else sk.f1_score(b, a, zero_division=1))
 
 

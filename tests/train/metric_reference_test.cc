@@ -1,4 +1,5 @@
-// The metrics beside scikit-learn, scikit-image, NLTK and numpy: tests/train/metric_reference.py has made the numbers.
+// Metrics against scikit-learn, scikit-image, NLTK and numpy, whose numbers tests/train/metric_reference.py has
+// written.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -13,7 +14,7 @@
 namespace burn::metric {
 namespace {
 
-constexpr double kTolerance = 1e-6;  // of 1, or of the number where that is larger
+constexpr double kTolerance = 1e-6;  // relative to max(1, |expected|)
 constexpr const char* kFile = "tests/train/metric_reference.safetensors";
 
 using Metrics = std::map<std::string, MetricFactory>;
@@ -97,7 +98,7 @@ MsSsim::Config three_scales() {
   return config;
 }
 
-// By the first word of a set of inputs.
+// The metrics to compute for a set of inputs, by the first word of the set's name.
 const std::map<std::string, Metrics>& all_metrics() {
   static const std::map<std::string, Metrics> all{
       {"multiclass", metrics_of_classes()},
@@ -110,7 +111,7 @@ const std::map<std::string, Metrics>& all_metrics() {
   return all;
 }
 
-// f32 of 0 to 1 from bytes.
+// Converts bytes to f32 in [0, 1]; returns other data unchanged.
 TensorData pixels(const TensorData& data) {
   if (data.dtype() != DType::u8) return data;
   std::vector<float> values;
@@ -124,7 +125,7 @@ class Reference : public ::testing::TestWithParam<std::string> {
 
   client::Value upload(const TensorData& data) { return client::from_data(data, device, data.dtype()); }
 
-  // The metric after all items, given in batches of 16 and a rest.
+  // Computes the metric over all items, in batches of 16 and a shorter last one.
   std::unique_ptr<Metric> measure(const MetricFactory& factory, const TensorData& output, const TensorData& targets) {
     constexpr std::int64_t kBatch = 16;
     MetricSet metrics{{[factory] { return factory(); }}};
@@ -139,7 +140,7 @@ class Reference : public ::testing::TestWithParam<std::string> {
       metrics.push(metrics.measure(step), count);
     }
     metrics.take(0);
-    auto result = factory();  // from the state, as after a resume
+    auto result = factory();  // loaded from the state, as after a resume
     result->load_state(metrics.metrics()[0]->state());
     return result;
   }

@@ -1,4 +1,4 @@
-// Metrics without references: what they ask for, how their numbers travel, what goes on after a resume.
+// Metrics without references: their inputs, how their numbers reach the client, and how they continue after a resume.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -45,7 +45,7 @@ class Metrics : public ::testing::Test {
   }
 };
 
-// Keeps what it is given, of whatever kind.
+// Stores every tensor of a batch, of any dtype and shape.
 struct Everything : Metric {
   std::string name() const override { return "Everything"; }
   bool higher_is_better() const override { return true; }
@@ -81,7 +81,7 @@ TEST_F(Metrics, GetTensorsOfEveryKindAndShapeAsTheyWere) {
       TensorData(std::vector<float>{}, {0, 3})};
   const Everything everything;
   MetricSet metrics{{make(everything)}};
-  // Different batches, from one set: nothing of an earlier batch is taken for granted.
+  // The batches have different tensors, so nothing can be assumed from an earlier one.
   for (const std::size_t count : {std::size_t{1}, all.size(), std::size_t{3}}) {
     StepOutput output{.loss = Tensor<1>::ones({1}, device).value(), .items = 1};
     for (std::size_t i = all.size() - count; i < all.size(); ++i)
@@ -132,7 +132,7 @@ TEST_F(Metrics, SayWhatTheStepDoesNotGive) {
   EXPECT_THAT(message(make(Recall::multiclass()), unlike), AllOf(HasSubstr("f32[4, 3]"), HasSubstr("i64[5]")));
 }
 
-// Of all items instead of their mean.
+// A wrong metric: measure() returns a number for each item instead of their mean.
 struct Forgetful : MeanMetric {
   std::string name() const override { return "Forgetful"; }
   bool higher_is_better() const override { return true; }
@@ -243,7 +243,7 @@ TEST_F(Metrics, DoNotCountPadding) {
 }
 
 TEST_F(Metrics, OfSequencesTakeTheTokensOfTheHighestScores) {
-  // Two sequences of two tokens among three.
+  // Two sequences of two tokens, from a vocabulary of three.
   const std::vector<float> scores{1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0};
   const auto output = Tensor<3>::from_data(TensorData(scores, {2, 2, 3}), device);
   const auto targets = Tensor<2, Int>::from_data({{0, 1}, {2, 2}}, device);

@@ -1,4 +1,4 @@
-// Metrics within trainings: what is told of them, kept in checkpoints, and refused.
+// Metrics within trainings: what is shown of them, stored in checkpoints, and refused.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Asks for a stop once so many items of the second epoch are done.
+// Asks for a stop once `items` items of the second epoch are done.
 struct Stopping : test::RecordingRenderer {
   train::Interrupter interrupter;
   std::int64_t items = 1000;
@@ -37,7 +37,7 @@ class MetricTraining : public ::testing::Test {
     training
         .metrics(metric::ConfusionMatrix{}, metric::Auroc::multiclass(), metric::FBetaScore::multiclass(),
                  metric::Perplexity{}, metric::LearningRate{})
-        .observe(test::directly_to(renderer))
+        .observe(test::synchronous_observer(renderer))
         .renderer(std::make_shared<train::SilentRenderer>())
         .interrupter(renderer->interrupter)
         .seed(7)
@@ -96,7 +96,7 @@ TEST_F(MetricTraining, RefusesWhatCannotBe) {
                 "2], targets i64[10]"));
 }
 
-// Of the same two numbers for each item: whether each is the larger one.
+// Multi-label: the item's class becomes two labels, one of which is true.
 struct LabelNet {
   test::TinyNet net;
   BURN_MODULE(LabelNet, net)
@@ -108,7 +108,7 @@ struct LabelNet {
   }
 };
 
-// Each item as a sequence of two tokens.
+// Treats each item as a sequence of two equal tokens.
 struct SequenceNet {
   test::TinyNet net;
   BURN_MODULE(SequenceNet, net)
@@ -135,7 +135,7 @@ TEST_F(MetricTraining, TakesOutputsOfSeveralLabelsAndOfSequences) {
           .launch(train::Learner(SequenceNet{test::TinyNet::init(device.autodiff())}, optim::AdamConfig{}, 0.05));
   const auto& last = of_sequences.report.history.back().valid;
   EXPECT_GT(last[1], 70);
-  EXPECT_NEAR(last[1] + last[2], 100, 1e-3);  // both tokens of an item are right, or both are wrong
+  EXPECT_NEAR(last[1] + last[2], 100, 1e-3);  // accuracy + WER: both tokens of an item are right, or both are wrong
 }
 
 }  // namespace

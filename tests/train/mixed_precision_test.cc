@@ -1,5 +1,5 @@
-// Training in mixed precision: losses as in f32, loss scaling, steps that are not taken, limits on all gradients at
-// once.
+// Training in mixed precision: losses as in f32, loss scaling, steps that are skipped, and clipping by the norm of all
+// gradients.
 #include <cmath>
 #include <limits>
 
@@ -40,7 +40,7 @@ struct Problem {
   Tensor<1, Int> targets;
 };
 
-// Which quadrant of two of its numbers a point is in.
+// A classification problem: the class is the quadrant of a point's first two numbers.
 Problem problem() {
   std::vector<float> x(std::size_t{256} * 8);
   std::vector<std::int64_t> targets(256);
@@ -111,11 +111,11 @@ TEST(GradScaler, GrowsAfterStepsThatWereTaken) {
 }
 
 TEST(GradScaler, BacksOffFromInfinitiesWithoutAStep) {
-  // In f16 the gradient of the loss by the logits is infinite until the factor has come down.
+  // In f16 the gradient with respect to the logits is infinite until the factor has been reduced.
   const auto outcome = train(DType::f16, optim::GradScalerConfig{.initial = 0x1p28}, false, 40);
   EXPECT_EQ(outcome.factors[0], 0x1p27F);
   std::size_t skipped = 0;
-  while (outcome.losses[skipped + 1] == outcome.losses[0]) ++skipped;  // nothing was learnt
+  while (outcome.losses[skipped + 1] == outcome.losses[0]) ++skipped;  // the step was skipped
   EXPECT_GE(skipped, 4U);
   EXPECT_LE(skipped, 20U);
   EXPECT_LT(outcome.losses.back(), outcome.losses[0] * 0.5F);
@@ -130,7 +130,7 @@ struct Single {
 
 std::vector<float> numbers(const Tensor<1>& x) { return x.to_data().to_vec<float>(); }
 
-// A step whose gradient is `gradient`, through a factor of 2.
+// Takes a step with `gradient`, which is scaled by the scaler's factor and unscaled again.
 Single step(const GradScaler& like, optim::Optimizer<Single>& optim, const Single& module,
             std::vector<float> gradient) {
   GradScaler scaler = like;
@@ -178,7 +178,7 @@ struct Pair {
   BURN_MODULE(Pair, a, b)
 };
 
-GradientsParams gradients_of(const Pair& pair) {  // themselves
+GradientsParams gradients_of(const Pair& pair) {  // equal to the parameters
   return GradientsParams::from_grads(
       ((pair.a.val() * pair.a.val()).sum() * 0.5 + (pair.b.val() * pair.b.val()).sum() * 0.5).backward(), pair);
 }
@@ -209,7 +209,7 @@ TEST(ClipNorm, HoldsTheNormOfHalvesInF32) {
   EXPECT_EQ(gradients.get(pair.a)->dtype(), DType::f16);
 }
 
-// torch.nn.utils.clip_grad_norm_: the factor is limit / (norm + 1e-6), which counts where norms are small.
+// torch.nn.utils.clip_grad_norm_: the factor is limit / (norm + 1e-6), which matters for small norms.
 TEST(ClipNorm, OfF64IsPyTorchsToTheLastBits) {
   const TensorOptions f64{ad(), DType::f64};
   const std::vector<double> a{0.0123456789012345, -0.006}, b{0.0098765432109876};

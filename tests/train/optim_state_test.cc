@@ -1,4 +1,4 @@
-// What an optimizer remembers: unchanged by a step that fails, and where the module is.
+// The state of optimizers: unchanged by a step that fails, and on the module's device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,8 +56,8 @@ class OptimizerState : public ::testing::Test {
   Device device = Device{"cpu"}.autodiff();
 };
 
-// The first parameter's gradient fits, the second's does not.
-GradientsParams misfits(const Pair& module, const Tensor<1>& gradient) {
+// A good gradient for the first parameter, and `gradient`, which does not fit, for the second one.
+GradientsParams mismatched_gradients(const Pair& module, const Tensor<1>& gradient) {
   GradientsParams gradients;
   gradients.put(module.first.id(), flat({1, 1}, gradient.device()).value());
   gradients.put(module.second.id(), gradient.value());
@@ -71,12 +71,13 @@ TEST_F(OptimizerState, IsAsBeforeWhenAStepThrowsAndSoIsTheModule) {
     auto net = step(optim, pair(device));
     const auto before = values(net);
     const auto state = optim.to_record(net);
-    EXPECT_THROW(net = optim.step(0.1, std::move(net), misfits(net, flat({1, 2, 3}, device.inner()))), Error);
-    EXPECT_THROW(net = optim.step(0.1, std::move(net), misfits(net, flat({1, 2}, other))), Error);
+    EXPECT_THROW(net = optim.step(0.1, std::move(net), mismatched_gradients(net, flat({1, 2, 3}, device.inner()))),
+                 Error);
+    EXPECT_THROW(net = optim.step(0.1, std::move(net), mismatched_gradients(net, flat({1, 2}, other))), Error);
     EXPECT_EQ(values(net), before);
     expect_same(optim.to_record(net), state);
     EXPECT_TRUE(net.first.val().is_require_grad());
-    net = step(optim, std::move(net));  // and goes on
+    net = step(optim, std::move(net));  // the optimizer is still usable
     EXPECT_NE(values(net), before);
   }
 }
@@ -84,12 +85,13 @@ TEST_F(OptimizerState, IsAsBeforeWhenAStepThrowsAndSoIsTheModule) {
 TEST_F(OptimizerState, OfAFirstStepThatThrowsIsEmpty) {
   auto optim = optim::AdamConfig{}.init<Pair>();
   auto net = pair(device);
-  EXPECT_THROW(net = optim.step(0.1, std::move(net), misfits(net, flat({1, 2, 3}, device.inner()))), Error);
+  EXPECT_THROW(net = optim.step(0.1, std::move(net), mismatched_gradients(net, flat({1, 2, 3}, device.inner()))),
+               Error);
   EXPECT_EQ(values(net), (std::vector<float>{1, 2, 3, 4}));
   EXPECT_TRUE(optim.to_record(net).empty());
 }
 
-// Remembers the last gradient; its second update fails when it is told so.
+// Stores the last gradient; if `fails` is set, its second update throws.
 class Throwing : public optim::TensorOptimizer {
  public:
   std::string_view name() const override { return "throwing"; }

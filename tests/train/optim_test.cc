@@ -24,7 +24,7 @@ Tensor<1> flat(const std::vector<float>& values, const Device& device) {
   return Tensor<1>::from_data(TensorData(values, {static_cast<std::int64_t>(values.size())}), device);
 }
 
-// The gradient of sum(weight * gradient) is the gradient.
+// Takes a step with `gradient`, which is the gradient of sum(weight * gradient).
 Single step(optim::Optimizer<Single>& optim, Single module, const std::vector<float>& gradient, double lr) {
   const auto loss = (module.weight.val() * flat(gradient, module.weight.val().device())).sum();
   return optim.step(lr, std::move(module), GradientsParams::from_grads(loss.backward(), module));
@@ -67,7 +67,7 @@ class Optimizer : public ::testing::Test {
 
 TEST_F(Optimizer, FollowsTheReferenceVectors) {
   std::size_t cases = 0;
-  for (const char* op : {"optim_sgd", "optim_adam"}) {  // optim_adamw begins like optim_adam
+  for (const char* op : {"optim_sgd", "optim_adam"}) {  // the prefix optim_adam includes optim_adamw
     for (const auto& vector : test::vectors_of("optim.jsonl", op)) {
       optim::Optimizer<Single> optim{optimizer_of(vector)};
       Single module{flat(floats(vector.inputs[0].data), device)};
@@ -82,7 +82,7 @@ TEST_F(Optimizer, FollowsTheReferenceVectors) {
   if (cases == 0) GTEST_SKIP() << "no reference vectors here; the other tests of this file stand alone";
 }
 
-// Decays only what the step moves toward zero: there the sign of the parameter is that of the moment.
+// Decays only parameters that the step moves toward zero: those with the sign of their moment.
 TEST_F(Optimizer, AdamWDecaysCautiously) {
   optim::Optimizer<Single> optim{optim::AdamWConfig{.weight_decay = 0.5, .cautious_weight_decay = true}};
   const auto next = step(optim, Single{flat({1, -1, 1, -1}, device)}, {1, 1, -1, -1}, 0.1);
@@ -90,7 +90,7 @@ TEST_F(Optimizer, AdamWDecaysCautiously) {
   expect_close(next, {0.95 - step, -1 - step, 1 + step, -0.95 + step}, 1e-5, 0, "cautious");
 }
 
-// A variance that rounding makes negative is none: its root would be a NaN.
+// A variance that rounding makes negative counts as zero: its root would be a NaN.
 TEST_F(Optimizer, RmsPropCentredStaysFiniteOfEqualGradients) {
   optim::Optimizer<Single> optim{optim::RmsPropConfig{.alpha = 0.5, .centered = true}};
   Single module{flat({1}, device)};
@@ -123,7 +123,7 @@ struct Matrix {
   BURN_MODULE(Matrix, weight)
 };
 
-// The step is nearly orthogonal: its singular values lie around 1, whatever those of the gradient.
+// The step is nearly orthogonal: its singular values are about 1, whatever the gradient's are.
 TEST_F(Optimizer, MuonsStepIsNearlyOrthogonal) {
   device.seed(4);
   for (const auto& [rows, columns] : {std::pair{4, 4}, {3, 6}, {6, 3}}) {
@@ -135,7 +135,7 @@ TEST_F(Optimizer, MuonsStepIsNearlyOrthogonal) {
     module = optim.step(1, std::move(module), std::move(gradients));
     const auto step = module.weight.val().inner();
     const auto square = rows <= columns ? step.matmul(step.transpose()) : step.transpose().matmul(step);
-    const double ratio = std::max(1.0, static_cast<double>(rows) / columns);  // the learning rate's, squared
+    const double ratio = std::max(1.0, static_cast<double>(rows) / columns);  // the learning rate's factor, squared
     const auto least = std::min(rows, columns);
     const auto got = square.to_data().to_vec<float>();
     double trace = 0;
@@ -156,7 +156,7 @@ TEST_F(Optimizer, MuonTakesNothingButMatrices) {
   }
 }
 
-// No gradient, no motion: whatever is remembered starts at zero.
+// A zero gradient in the first step moves nothing, as all state starts at zero.
 TEST_F(Optimizer, MovesNothingWithoutAGradient) {
   for (const ModuleOptimizer& engine :
        std::vector<ModuleOptimizer>{optim::RmsPropConfig{}, optim::AdaGradConfig{}, optim::AdanConfig{}}) {
@@ -173,7 +173,7 @@ TEST_F(Optimizer, ClipsAsTheReferenceVectorsDo) {
                                                            : GradientClippingConfig{.value = limit};
     const auto& gradient = vector.inputs[0].data;
     optim::Optimizer<Single> optim{optim::SgdConfig{.grad_clipping = clipping}};
-    // From zero, a step of rate 1 leaves the gradient's negative.
+    // From zero, a step of rate 1 leads to the negated gradient.
     auto module = step(optim, Single{flat(std::vector<float>(gradient.size()), device)}, floats(gradient), 1);
     auto want = vector.outputs[0].data;
     for (auto& value : want) value = -value;

@@ -1,4 +1,4 @@
-// Groups of parameters: which they have, and what optimizers, schedules and freezing make of them.
+// Groups of parameters: which parameters they have, and their use by optimizers, schedules and freezing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,12 +69,12 @@ TEST(Gradients, AreTakenByTheModulesAndParametersNamed) {
   const auto weight = GradientsParams::from_params(gradients, module, {module.head.weight.id()});
   EXPECT_EQ(weight.size(), 1u);
   EXPECT_TRUE(weight.get(module.head.weight).has_value());
-  EXPECT_EQ(GradientsParams::from_module(gradients, module.head).size(), 1u);  // the bias is left
+  EXPECT_EQ(GradientsParams::from_module(gradients, module.head).size(), 1u);  // the weight was taken above
   EXPECT_EQ(GradientsParams::from_module(gradients, module.body).size(), 2u);
   EXPECT_EQ(gradients.size(), 0u);
 }
 
-// One step of gradient 1 everywhere, of parameters that are 0: what is left of each is -rate, by its rule.
+// Parameters start at 0 and every gradient is 1, so that a step of plain SGD moves each by -rate of its group.
 class Step : public ::testing::Test {
  protected:
   Step() : module(net()) {
@@ -88,7 +88,7 @@ class Step : public ::testing::Test {
         [&](const std::string&, Slot& slot) { gradients.put(slot.id, Tensor<1>::ones({1}, "cpu").value()); });
     return gradients;
   }
-  std::vector<double> left() {
+  std::vector<double> parameter_values() {
     std::vector<double> numbers;
     module.for_each_slot([&](const std::string&, Slot& slot) { numbers.push_back(Tensor<1>{slot.value}.item()); });
     return numbers;
@@ -102,13 +102,13 @@ TEST_F(Step, TakesEachGroupsRateFromTheLastGroupItIsIn) {
   schedule.with_group(ParamGroup::from_path("head"), lr::Exponential{.initial = 2, .gamma = 0.5})
       .with_group(ParamGroup::from_regex("head.bias"), 4.0);
   module = sgd.step(schedule.step(), std::move(module), ones());
-  EXPECT_THAT(left(), ElementsAre(-1, -1, -2, -4));
+  EXPECT_THAT(parameter_values(), ElementsAre(-1, -1, -2, -4));
   const auto record = schedule.to_record();
   module = sgd.step(schedule.step(), std::move(module), ones());
-  EXPECT_THAT(left(), ElementsAre(-2, -2, -3, -8));
-  schedule.load_record(record);  // back to the second step
+  EXPECT_THAT(parameter_values(), ElementsAre(-2, -2, -3, -8));
+  schedule.load_record(record);  // repeats the second step's rates
   module = sgd.step(schedule.step(), std::move(module), ones());
-  EXPECT_THAT(left(), ElementsAre(-3, -3, -4, -12));
+  EXPECT_THAT(parameter_values(), ElementsAre(-3, -3, -4, -12));
   EXPECT_THAT(test::error_of([&] { lr::ModuleLrScheduler{1.0}.load_record(record); }), HasSubstr("has 2 groups"));
 }
 
@@ -127,7 +127,7 @@ TEST_F(Step, TakesEachGroupByItsOwnOptimizerAndRemembersIt) {
   auto again = make();
   again.load_record(module, record);
   module = again.step(1, std::move(module), ones());
-  EXPECT_THAT(left(), ElementsAre(-2, -2, -2.5, -2.5));  // momentum: 1, then 1.5
+  EXPECT_THAT(parameter_values(), ElementsAre(-2, -2, -2.5, -2.5));  // momentum: 1, then 1.5
   EXPECT_THAT(test::error_of([&] { again.with_group(ParamGroup::all(), optim::SgdConfig{}); }),
               HasSubstr("has taken a step"));
 }

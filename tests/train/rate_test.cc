@@ -1,4 +1,4 @@
-// Learning rates that are none: no optimizer takes them, and nothing is changed by such a step.
+// Invalid learning rates: every optimizer refuses them, and such a step changes nothing.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -28,14 +28,14 @@ struct Matrix {
   BURN_MODULE(Matrix, weight)
 };
 
-struct Bad {
+struct InvalidRate {
   double rate;
   std::string text;
 };
-const std::vector<Bad> kBad{
+const std::vector<InvalidRate> kInvalidRates{
     {-1, "-1"}, {std::numeric_limits<double>::quiet_NaN(), "nan"}, {std::numeric_limits<double>::infinity(), "inf"}};
 
-std::string said_of(const Bad& bad) {
+std::string expected_message(const InvalidRate& bad) {
   return "step: the learning rate is " + bad.text + ", must be at least 0 and finite";
 }
 
@@ -54,20 +54,20 @@ TEST_F(Rates, AreRefusedByEveryOptimizer) {
                                          AdaGradConfig{}, AdanConfig{}, MuonConfig{}};
   for (const auto& engine : all) {
     optim::Optimizer<Matrix> optimizer{engine};
-    for (const auto& bad : kBad) {
+    for (const auto& bad : kInvalidRates) {
       EXPECT_THAT(error_of([&] { (void)optimizer.step(bad.rate, module, gradients(module)); }),
-                  HasSubstr(said_of(bad)));
+                  HasSubstr(expected_message(bad)));
       EXPECT_TRUE(optimizer.to_record(module).empty());
     }
     EXPECT_EQ(error_of([&] { (void)optimizer.step(0, module, gradients(module)); }), "no error");
   }
   auto lbfgs = LbfgsConfig{}.init<Matrix>();
-  for (const auto& bad : kBad) {
+  for (const auto& bad : kInvalidRates) {
     EXPECT_THAT(
         error_of([&] {
           (void)lbfgs.step(bad.rate, module, [](const Matrix& at) { return std::pair{loss(at), gradients(at)}; });
         }),
-        HasSubstr(said_of(bad)));
+        HasSubstr(expected_message(bad)));
   }
 }
 
@@ -86,8 +86,8 @@ TEST_F(Rates, AreRefusedByACapturedStepThatIsReplayed) {
   });
   for (int i = 0; i < 4; ++i) step(module, optimizer, 0.25);
   EXPECT_EQ(step.replayed(), 1u);
-  for (const auto& bad : kBad) {
-    EXPECT_THAT(error_of([&] { step(module, optimizer, bad.rate); }), HasSubstr(said_of(bad)));
+  for (const auto& bad : kInvalidRates) {
+    EXPECT_THAT(error_of([&] { step(module, optimizer, bad.rate); }), HasSubstr(expected_message(bad)));
   }
   step(module, optimizer, 0.25);
   EXPECT_THAT(module.weight.val().to_data().to_vec<float>(), ::testing::Each(1.0F / 32));

@@ -1,4 +1,4 @@
-// What is written of a training, to a file and to a terminal.
+// The text output of a training, to a file and to a terminal.
 #include <sstream>
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Schedules that warm up or follow a metric: by hand, within one another, in records. Their formulas are compared with
-// PyTorch's in trajectories_test.cc.
+// Schedules that warm up or follow a metric: against hand-computed rates, nested, in records. Their formulas are
+// compared with PyTorch's in trajectories_test.cc.
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -56,7 +56,7 @@ TEST(Schedules, ThatFollowAMetricAreValuesAndKeepTheirStateInRecords) {
   loaded.load_record(first.to_record());
   first.tell(1.0);
   EXPECT_EQ(first.next(), 0.5);
-  EXPECT_EQ(copy.next(), 1);  // a copy of its own
+  EXPECT_EQ(copy.next(), 1);  // a copy does not share the state
   loaded.tell(1.0);
   EXPECT_EQ(loaded.next(), 0.5);
   EXPECT_EQ(loaded.done(), 1);
@@ -76,7 +76,7 @@ TEST(Schedules, OfSchedulesPassAMetricOnAndKeepIt) {
   auto schedule = make();
   EXPECT_TRUE(schedule.needs_metric());
   EXPECT_FALSE(lr::ModuleLrScheduler{0.1}.needs_metric());
-  for (int i = 0; i < 3; ++i) schedule.tell(1);  // the first warms up still, and hears nothing
+  for (int i = 0; i < 3; ++i) schedule.tell(1);  // the base schedule still warms up and ignores the metric
   for (int i = 0; i < 2; ++i) (void)schedule.step();
   auto resumed = make();
   resumed.load_record(schedule.to_record());

@@ -18,7 +18,7 @@ class SkippedSteps : public ::testing::Test {
   Device device = Device::new_session("cpu");
   std::shared_ptr<test::RecordingRenderer> renderer = std::make_shared<test::RecordingRenderer>();
 
-  // 6 batches of 10, of which the first `bad` have a label that the model has no class for.
+  // Trains with 6 batches of 10, of which the first `bad` have a label outside the model's classes.
   train::TrainingResult<test::TinyNet> train(std::size_t bad, std::int64_t most = 10) {
     auto items = test::points(60, 1);
     for (std::size_t i = 0; i < bad; ++i) items[10 * i + 3].label = 7;
@@ -29,7 +29,7 @@ class SkippedSteps : public ::testing::Test {
     return train::SupervisedTraining(folder / "run", train, valid)
         .metrics(metric::Accuracy{}, metric::Loss{})
         .renderer(std::make_shared<train::SilentRenderer>())
-        .observe(test::directly_to(renderer))
+        .observe(test::synchronous_observer(renderer))
         .seed(7)
         .epochs(2)
         .max_failures_in_a_row(most)

@@ -1,4 +1,4 @@
-// A table with sparse gradients, batches of its rows, and a reference in doubles that goes row by row.
+// An embedding table with sparse gradients, batches of its rows, and a reference in doubles that updates row by row.
 #pragma once
 
 #include <cmath>
@@ -38,7 +38,7 @@ struct Words {
   std::vector<double> numbers() const { return table.weight.val().to_data().to_vec_as<double>(); }
 };
 
-// Rows that are looked up, and the gradient of each.
+// The rows to look up, and the gradient of each.
 struct Batch {
   std::vector<std::int64_t> rows;
   std::vector<float> gradients;  // [rows, kWidth]
@@ -52,7 +52,7 @@ struct Batch {
   }
 };
 
-// The gradient of sum(weights * found) is the weights.
+// sum(weights * found): its gradient with respect to `found` is the weights.
 inline Tensor<1> loss_of(const Words& words, const Batch& batch) {
   const auto device = words.table.weight.val().device();
   const auto found = words.table(batch.index(device));
@@ -70,7 +70,7 @@ inline Batch batch_of(data::Rng& rng, std::vector<std::int64_t> rows) {
   for (std::int64_t i = 0; i < batch.size() * kWidth; ++i) batch.gradients.push_back(rng.uniform() - 0.5f);
   return batch;
 }
-// With duplicates, without; none, one and all of the rows.
+// Batches that cycle through: 6 random rows, with duplicates; one row; every row once; no row; 6 random rows.
 inline std::vector<Batch> batches(std::size_t count) {
   data::Rng rng{5};
   std::vector<Batch> result;
@@ -89,14 +89,14 @@ inline std::vector<Batch> batches(std::size_t count) {
 }
 inline Batch all_rows(data::Rng& rng) { return batch_of(rng, {6, 0, 2, 4, 1, 5, 3}); }
 
-// What PyTorch does with the sparse gradients of SGD, SparseAdam and Adagrad, written down once more in doubles.
+// PyTorch's updates from sparse gradients by SGD, SparseAdam and Adagrad, reimplemented in doubles.
 struct Reference {
   std::vector<double> table, first = std::vector<double>(kCount * kWidth), second = first;
   double step = 0;
 
-  // Calls rule(place, sum of the gradients) for every element of the rows of the batch.
+  // Calls rule(index, sum of the gradients) for every element of the rows in the batch.
   template <typename Rule>
-  void each(const Batch& batch, const Rule& rule) {
+  void for_each_element(const Batch& batch, const Rule& rule) {
     step += 1;
     std::map<std::int64_t, double> sums;
     for (std::size_t i = 0; i < batch.gradients.size(); ++i)
@@ -104,10 +104,10 @@ struct Reference {
     for (const auto& [place, sum] : sums) rule(static_cast<std::size_t>(place), sum);
   }
   void sgd(const Batch& batch) {
-    each(batch, [&](std::size_t i, double g) { table[i] -= 0.1 * g; });
+    for_each_element(batch, [&](std::size_t i, double g) { table[i] -= 0.1 * g; });
   }
   void adam(const Batch& batch, double epsilon) {
-    each(batch, [&](std::size_t i, double g) {
+    for_each_element(batch, [&](std::size_t i, double g) {
       first[i] += (g - first[i]) * (1 - 0.9);
       second[i] += (g * g - second[i]) * (1 - 0.999);
       const double size = 0.1 * std::sqrt(1 - std::pow(0.999, step)) / (1 - std::pow(0.9, step));
@@ -115,7 +115,7 @@ struct Reference {
     });
   }
   void ada_grad(const Batch& batch, double epsilon, double decay) {
-    each(batch, [&](std::size_t i, double g) {
+    for_each_element(batch, [&](std::size_t i, double g) {
       second[i] += g * g;
       table[i] -= 0.1 / (1 + (step - 1) * decay) * g / (std::sqrt(second[i]) + epsilon);
     });
@@ -130,7 +130,7 @@ class SparseGradients : public ::testing::Test {
 
   Words words(bool sparse = true, DType dtype = DType::f32) { return Words::init(device, sparse, dtype); }
   template <typename Rule>
-  void expect_like(const optim::ModuleOptimizer& engine, const Rule& rule) {
+  void expect_same_as_reference(const optim::ModuleOptimizer& engine, const Rule& rule) {
     for (const auto& [dtype, tolerance] : {std::pair{DType::f32, 1e-5}, {DType::f64, 1e-12}}) {
       optim::Optimizer<Words> optim{engine};
       Words model = words(true, dtype);
@@ -142,8 +142,8 @@ class SparseGradients : public ::testing::Test {
       EXPECT_THAT(model.numbers(), Pointwise(IsNear(tolerance), reference.table)) << ir::name(dtype);
     }
   }
-  // Fifty steps with sparse gradients, and the same with dense ones.
-  void expect_as_dense(const optim::ModuleOptimizer& engine, const std::vector<Batch>& all, double tolerance) {
+  // Takes the same steps with sparse and with dense gradients, and compares the resulting tables.
+  void expect_same_as_dense(const optim::ModuleOptimizer& engine, const std::vector<Batch>& all, double tolerance) {
     std::vector<double> results[2];
     for (const bool sparse : {false, true}) {
       optim::Optimizer<Words> optim{engine};

@@ -1,4 +1,4 @@
-// Sparse gradients of tables: what they are, and what becomes of them before an optimizer has them.
+// Sparse gradients of tables: their contents, and how they are processed before an optimizer gets them.
 #include "tests/train/sparse_gradients.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ TEST_F(SparseGradients, OfASelectedParameterHaveItsRows) {
   EXPECT_EQ(sparse.rows.shape(), (ir::Shape{3, 2, 3}));
   EXPECT_EQ(sparse.shape, (ir::Shape{4, 2, 3}));
   EXPECT_EQ((Tensor<1, Int>{sparse.index}.to_data().to_vec<std::int64_t>()), (std::vector<std::int64_t>{3, 1, 3}));
-  // A table that is computed has a dense one, which goes on to what it is computed from.
+  // A computed table has a dense gradient, which is passed on to the values that it is computed from.
   const auto doubled = module::select_sparse(table.val() * 2, index).sum().backward();
   EXPECT_EQ(present(table.val().grad(doubled)).sum().item(), 36);
 }
@@ -93,7 +93,7 @@ TEST_F(SparseGradients, HaveTheNormOfTheirSums) {
   };
   EXPECT_THAT(clipped(true), Pointwise(IsNear(1e-6), clipped(false)));
   for (const auto& clipping : {optim::GradientClippingConfig{.norm = 0.25}, {.value = 0.1}})
-    expect_as_dense(optim::SgdConfig{.grad_clipping = clipping}, batches(10), 1e-6);
+    expect_same_as_dense(optim::SgdConfig{.grad_clipping = clipping}, batches(10), 1e-6);
 }
 
 TEST_F(SparseGradients, OfAScaledLossAreUnscaled) {

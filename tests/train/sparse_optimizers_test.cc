@@ -10,24 +10,24 @@ namespace burn {
 namespace {
 
 TEST_F(SparseGradients, OfSgdMoveTheRowsThatTheyHave) {
-  expect_like(optim::SgdConfig{}, [](Reference& reference, const Batch& batch) { reference.sgd(batch); });
+  expect_same_as_reference(optim::SgdConfig{}, [](Reference& reference, const Batch& batch) { reference.sgd(batch); });
 }
 
 TEST_F(SparseGradients, OfAdamAreSteppedAsSparseAdamDoes) {
   for (const double epsilon : {1e-5, 1e-2}) {
-    expect_like(optim::AdamConfig{.epsilon = epsilon},
-                [&](Reference& reference, const Batch& batch) { reference.adam(batch, epsilon); });
+    expect_same_as_reference(optim::AdamConfig{.epsilon = epsilon},
+                             [&](Reference& reference, const Batch& batch) { reference.adam(batch, epsilon); });
   }
 }
 
 TEST_F(SparseGradients, OfAdaGradMoveTheRowsThatTheyHave) {
-  expect_like(optim::AdaGradConfig{.lr_decay = 0.1},
-              [](Reference& reference, const Batch& batch) { reference.ada_grad(batch, 1e-5, 0.1); });
+  expect_same_as_reference(optim::AdaGradConfig{.lr_decay = 0.1},
+                           [](Reference& reference, const Batch& batch) { reference.ada_grad(batch, 1e-5, 0.1); });
 }
 
 TEST_F(SparseGradients, AndDenseOnesAreTheSameToSgd) {
-  expect_as_dense(optim::SgdConfig{}, batches(50), 1e-7);
-  expect_as_dense(optim::SgdConfig{.momentum = optim::MomentumConfig{.nesterov = true}}, batches(50), 1e-7);
+  expect_same_as_dense(optim::SgdConfig{}, batches(50), 1e-7);
+  expect_same_as_dense(optim::SgdConfig{.momentum = optim::MomentumConfig{.nesterov = true}}, batches(50), 1e-7);
 }
 
 TEST_F(SparseGradients, OfAllRowsAreTheSameAsDenseOnes) {
@@ -35,8 +35,8 @@ TEST_F(SparseGradients, OfAllRowsAreTheSameAsDenseOnes) {
   std::vector<Batch> all;
   all.reserve(50);
   for (int i = 0; i < 50; ++i) all.push_back(all_rows(rng));
-  expect_as_dense(optim::AdamConfig{.epsilon = 0}, all, 1e-6);
-  expect_as_dense(optim::AdaGradConfig{}, all, 1e-7);
+  expect_same_as_dense(optim::AdamConfig{.epsilon = 0}, all, 1e-6);
+  expect_same_as_dense(optim::AdaGradConfig{}, all, 1e-7);
 }
 
 TEST_F(SparseGradients, LeaveTheMomentsOfOtherRowsAlone) {
@@ -117,7 +117,7 @@ TEST_F(SparseGradients, OfSixteenBitTablesAreAddedUpInF32) {
     data::Rng rng{4};
     for (int i = 0; i < 3; ++i) {
       auto batch = batch_of(rng, {2, 2, 2, 5});
-      for (auto& g : batch.gradients) g = std::round(g * 16) / 16;  // numbers that both dtypes have
+      for (auto& g : batch.gradients) g = std::round(g * 16) / 16;  // exact in both dtypes
       model = step(optim, std::move(model), batch);
       reference.adam(batch, 1e-5);
     }

@@ -1,4 +1,5 @@
-// What a step with sparse gradients costs: nothing of the size of the table but writes into the table itself.
+// The cost of a step with sparse gradients: it computes nothing of the table's size, but writes into the table in
+// place.
 #include <gtest/gtest.h>
 
 #include "client/record/device_state.h"
@@ -43,8 +44,8 @@ class SparseSteps : public ::testing::Test {
       programs.push_back(server->programs.at(server->runs[i].program));
     return programs;
   }
-  // Every result of the table's size has to be what a scatter writes into an input that is given away and that nothing
-  // reads afterwards. Returns how many there are.
+  // Checks that every result of the table's size is written by a scatter into a donated input that no later node reads.
+  // Returns the number of such results.
   static int tables_written(const ir::Program& program) {
     int written = 0;
     for (std::size_t n = 0; n < program.nodes.size(); ++n) {

@@ -1,4 +1,4 @@
-// The numbers of many short steps come in one read, and are the same as if each had been read.
+// The numbers of many short steps are read at once, and are the same as if each step had been read by itself.
 #include "train/metric/step_reads.h"
 
 #include <cmath>
@@ -26,7 +26,7 @@ class StepReadsTest : public ::testing::Test {
   StepReads::Clock::time_point now = StepReads::Clock::time_point{} + 1h;
   StepReads reads{[this] { return now; }};
 
-  // The step before was long ago, so the first of a loop is read at once.
+  // The first step of a loop is read at once, as there was none shortly before; this takes that step.
   void SetUp() override { (void)reads.add(numbers()).get(); }
 
   client::Value numbers(std::int64_t count = 2) const {
@@ -46,7 +46,7 @@ TEST_F(StepReadsTest, ShortStepsAreReadTogether) {
   }
   EXPECT_EQ(reads_since(before), 4);
   for (auto& read : asked) {
-    EXPECT_TRUE(read.is_here());
+    EXPECT_TRUE(read.is_ready());
     EXPECT_EQ(read.get().shape(), (ir::Shape{2}));
   }
   EXPECT_EQ(reads_since(before), 4);
@@ -56,7 +56,7 @@ TEST_F(StepReadsTest, LongStepsAreReadAtOnce) {
   for (int i = 0; i < 40; ++i) {
     now += StepReads::kWait;
     const int before = server->reads;
-    EXPECT_TRUE(reads.add(numbers()).is_here());
+    EXPECT_TRUE(reads.add(numbers()).is_ready());
     EXPECT_EQ(reads_since(before), 1);
   }
 }
@@ -65,38 +65,38 @@ TEST_F(StepReadsTest, NoStepWaitsLongerThanSaid) {
   std::vector<StepReads::Read> asked;
   for (int i = 0; i < 4; ++i) {
     now += StepReads::kWait / 4;
-    EXPECT_EQ(asked.empty() || asked.front().is_here(), asked.empty());
+    EXPECT_EQ(asked.empty() || asked.front().is_ready(), asked.empty());
     asked.push_back(reads.add(numbers()));
   }
-  for (const auto& read : asked) EXPECT_TRUE(read.is_here());
+  for (const auto& read : asked) EXPECT_TRUE(read.is_ready());
 }
 
 TEST_F(StepReadsTest, WhatIsLeftIsReadWhenNoStepFollows) {
   auto first = reads.add(numbers()), second = reads.add(numbers());
-  EXPECT_FALSE(second.is_here());
+  EXPECT_FALSE(second.is_ready());
   reads.ask();
-  EXPECT_TRUE(first.is_here());
-  EXPECT_TRUE(second.is_here());
+  EXPECT_TRUE(first.is_ready());
+  EXPECT_TRUE(second.is_ready());
 }
 
 TEST_F(StepReadsTest, WhatIsWaitedForIsReadWithThoseBesideIt) {
   auto first = reads.add(numbers()), second = reads.add(numbers());
   EXPECT_EQ(first.get().num_elements(), 2);
-  EXPECT_TRUE(second.is_here());
+  EXPECT_TRUE(second.is_ready());
   auto third = reads.add(numbers(2));
-  EXPECT_FALSE(third.is_here());
+  EXPECT_FALSE(third.is_ready());
   EXPECT_EQ(third.get().num_elements(), 2);
 }
 
 TEST_F(StepReadsTest, ManyNumbersAreReadAtOnce) {
-  EXPECT_TRUE(reads.add(numbers(StepReads::kMaxNumbers + 1)).is_here());
-  EXPECT_FALSE(reads.add(numbers(StepReads::kMaxNumbers)).is_here());
+  EXPECT_TRUE(reads.add(numbers(StepReads::kMaxNumbers + 1)).is_ready());
+  EXPECT_FALSE(reads.add(numbers(StepReads::kMaxNumbers)).is_ready());
 }
 
 TEST_F(StepReadsTest, StepsWithOtherNumbersOfNumbersAreReadApart) {
   auto two = reads.add(numbers(2)), three = reads.add(numbers(3));
-  EXPECT_TRUE(two.is_here());
-  EXPECT_FALSE(three.is_here());
+  EXPECT_TRUE(two.is_ready());
+  EXPECT_FALSE(three.is_ready());
   EXPECT_EQ(two.get().num_elements(), 2);
   EXPECT_EQ(three.get().num_elements(), 3);
 }
@@ -120,7 +120,7 @@ TEST_F(StepReadsTest, ATensorOfAStepIsFreedWhenItsNumbersAreTaken) {
     for (std::size_t i = 0; i < StepReads::kSteps; ++i) asked.push_back(reads.add(numbers()));
     for (auto& read : asked) (void)read.get();
   }
-  (void)numbers();  // what is freed is told with the next run
+  (void)numbers();  // releases are sent with the next run
   EXPECT_LE(server->tensors, before + 1);
 }
 
@@ -164,7 +164,7 @@ TEST(StepReadsOnADevice, AStepThatFailsIsTheOnlyOneWithoutNumbers) {
     else
       EXPECT_EQ(asked[i].get().to_vec<float>(), std::vector<float>{static_cast<float>(i)});
   }
-  EXPECT_NO_THROW(device.sync());  // the failure has been told
+  EXPECT_NO_THROW(device.sync());  // the failure has been reported
 }
 
 TEST(StepReadsOfALearner, AreFarFewerThanItsSteps) {
@@ -185,7 +185,7 @@ TEST(StepReadsOfALearner, AreFarFewerThanItsSteps) {
                           .launch(train::Learner(net, optim::AdamConfig{}, 1e-3));
   EXPECT_EQ(result.report.steps, static_cast<std::int64_t>(kBatches));
   EXPECT_LT(server->reads, static_cast<int>(kBatches / 2));
-  EXPECT_LT(server->runs.size() - runs, kBatches + kBatches / 8);  // a run for each read of several steps
+  EXPECT_LT(server->runs.size() - runs, kBatches + kBatches / 8);  // one extra run for each read of several steps
 }
 
 }  // namespace

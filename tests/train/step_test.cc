@@ -1,4 +1,4 @@
-// What a training tells the device: one run a step, whatever the step consists of.
+// The calls that a training makes on its device: one run per step, whatever the step consists of.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ class Step : public ::testing::Test {
   Device device = test::fake_device(server);
 
   client::DeviceStats stats() { return device.state()->stats(); }
-  // With the loss and the batch held until the next iteration, as users write it.
+  // A loop as users write it, which holds the loss and the batch until the next iteration.
   template <typename Optimizer>
   test::TinyNet train_by_hand(test::TinyNet net, Optimizer& optim, data::DataLoader<test::PointBatch>& loader,
                               int epochs) {
@@ -55,7 +55,7 @@ TEST_F(Step, OfEveryOptimizerIsOneRunOfAKnownProgram) {
       optim::AdamConfig{.amsgrad = true, .grad_clipping = {{.norm = 1}}},
       optim::AdamWConfig{.grad_clipping = {{.value = 1}}},
       optim::NAdamConfig{},
-      optim::RAdamConfig{},  // whose step adapts from the fifth on
+      optim::RAdamConfig{},  // whose rule changes at the fifth step
       optim::AdaDeltaConfig{},
       optim::LionConfig{},
       optim::AdaFactorConfig{}};
@@ -74,7 +74,7 @@ TEST_F(Step, SharesItsNumbersBetweenAllParameters) {
   auto loader = test::tiny_loaders(device).train;
   auto optim = optim::SgdConfig{}.init<test::TinyNet>();
   const auto model = train_by_hand(net(), optim, loader, 1);
-  // Two of the batch, those of the dropout, four of the rule: not four for each of the four parameters.
+  // Two scalars of the batch, those of the dropout, four of the update rule: not four for each of the four parameters.
   EXPECT_LE(server->runs.back().scalars.size(), 10u);
 }
 
@@ -84,7 +84,7 @@ TEST_F(Step, GivesTheOldParametersAndStatesAway) {
   const auto model = train_by_hand(net(), optim, loader, 2);
   const auto& program = *server->programs.at(server->runs.back().program);
   for (const auto& input : program.inputs) {
-    // Targets are held by the loop's batch; parameters, moments and pixels are held by nothing else.
+    // The loop's batch holds the targets; nothing else holds parameters, moments and pixels.
     EXPECT_EQ(input.donated, ir::is_floating(input.type.dtype)) << ir::to_string(input.type);
   }
 }
@@ -134,7 +134,7 @@ TEST_F(Step, OfTheLearnerIsOneRunAndOneReadWithoutAWait) {
                         .renderer(std::make_shared<train::SilentRenderer>())
                         .epochs(1);
     const train::Learner learner(net(), optim::AdamConfig{}, lr::Cosine{.initial = 1e-3, .steps = 100});
-    // From one line: called from another they would be other programs.
+    // Both launches are called from one line, as call sites are part of a program.
     const auto launch = [&](std::size_t epochs) { return training.epochs(epochs).launch(learner); };
     (void)launch(1);  // defines the programs
     const auto before = stats();

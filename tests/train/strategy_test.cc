@@ -1,5 +1,5 @@
-// What every strategy of a training keeps to: the losses of one device, whatever the devices are, and whatever is left
-// over in a last batch.
+// Every strategy has the losses of a training on one device, whatever its devices are, also if the last batch is
+// shorter.
 #include "train/strategy/strategy.h"
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Without random numbers, which each replica would draw for itself.
+// A model without random numbers, which each replica would draw for itself.
 struct PlainNet {
   nn::Linear hidden, output;
   BURN_MODULE(PlainNet, hidden, output)
@@ -35,22 +35,22 @@ struct PlainNet {
   }
 };
 
-// Each number of the loss that comes in, with the items that it is the mean of.
-struct Measured {
+// A loss that the metric received, and the number of items that it is the mean of.
+struct LossSample {
   float loss;
   std::int64_t items;
 };
 class EachLoss : public metric::Loss {
  public:
-  explicit EachLoss(std::shared_ptr<std::vector<Measured>> all) : all_(std::move(all)) {}
-  bool is_of_batches() const override { return false; }  // or a copy would be given each batch, too, for its own value
+  explicit EachLoss(std::shared_ptr<std::vector<LossSample>> all) : all_(std::move(all)) {}
+  bool is_of_batches() const override { return false; }  // otherwise a copy of the metric would get each batch, too
   void add(std::span<const float> measured, std::int64_t items) override {
     all_->push_back({measured[0], items});
     Loss::add(measured, items);
   }
 
  private:
-  std::shared_ptr<std::vector<Measured>> all_;
+  std::shared_ptr<std::vector<LossSample>> all_;
 };
 
 server::ServerOptions on_any_port() {
@@ -77,13 +77,13 @@ struct Options {
 
 struct Trained {
   train::TrainingResult<PlainNet> result;
-  std::vector<double> losses;  // of each batch, training and validation
+  std::vector<double> losses;  // of each batch, in training and validation
 };
 
-// The loss of each batch: the mean over its parts, in whose order the numbers come. Of each epoch the batches of all
-// passes: of 10 items, but for the last ones.
-std::vector<double> of_batches(const std::vector<Measured>& parts, std::initializer_list<std::size_t> passes,
-                               std::int64_t epochs) {
+// Combines the losses of parts, in order, into the mean loss of each batch. `passes`: the items of each pass of an
+// epoch, in batches of 10 and a shorter last one.
+std::vector<double> batch_losses(const std::vector<LossSample>& parts, std::initializer_list<std::size_t> passes,
+                                 std::int64_t epochs) {
   std::vector<double> losses;
   std::size_t next = 0;
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
@@ -108,7 +108,7 @@ Trained train(const train::Strategy& strategy, const Options& options) {
   auto builder = data::DataLoaderBuilder(test::PointBatcher{device}).batch_size(10);
   const auto valid = builder.build(data::InMemDataset<test::Point>(test::points(13, 2)));
   const auto train = builder.shuffle(5).build(data::InMemDataset<test::Point>(test::points(options.items, 1)));
-  const auto all = std::make_shared<std::vector<Measured>>();
+  const auto all = std::make_shared<std::vector<LossSample>>();
   auto result = train::SupervisedTraining(folder / "run", train, valid)
                     .metrics(EachLoss{all})
                     .renderer(std::make_shared<test::RecordingRenderer>())
@@ -117,7 +117,7 @@ Trained train(const train::Strategy& strategy, const Options& options) {
                     .grads_accumulation(options.accumulation)
                     .strategy(strategy)
                     .launch(train::Learner(PlainNet::init(device.autodiff()), optim::AdamConfig{}, 1e-2));
-  return {std::move(result), of_batches(*all, {options.items, 13}, options.epochs)};
+  return {std::move(result), batch_losses(*all, {options.items, 13}, options.epochs)};
 }
 
 void expect_same_losses(const std::vector<double>& losses, const std::vector<double>& alone) {
@@ -189,7 +189,7 @@ TEST(Strategy, TakesOneDeviceForAMistake) {
               HasSubstr("group: it has 2 to 8 devices, not 1"));
 }
 
-// Counts the losses that come in.
+// Counts the losses that it receives.
 class CountedLoss : public metric::Loss {
  public:
   explicit CountedLoss(std::shared_ptr<std::atomic<int>> count) : count_(std::move(count)) {}
@@ -205,7 +205,7 @@ class CountedLoss : public metric::Loss {
 TEST(Strategy, EndsWithTheNameOfADeviceThatIsLost) {
   const server::Server stays(on_any_port());
   auto at_once = on_any_port();
-  at_once.drain_seconds = 0;  // with time to drain it would announce its end, and the training would stop by itself
+  at_once.drain_seconds = 0;  // a worker that drains announces its end, and the training would stop in order
   auto lost = std::make_unique<server::Server>(at_once);
   const auto url = lost->url();
   const auto count = std::make_shared<std::atomic<int>>(0);

@@ -1,4 +1,4 @@
-// Trainings on a stream go on where they were: in the next epoch, and after a resume, to the last digit.
+// Trainings on a stream continue at its position: in the next epoch and after a resume, to the last digit.
 #include "data/stream.h"
 #include "tests/train/learner_fixture.h"
 
@@ -9,7 +9,7 @@ using test::expect_same;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// The points of a data set one after the other, in another order in each pass; its position is how many were read.
+// A stream of points, which differ in each pass; its position is the number of points read.
 struct PointStream : data::Stream<test::Point> {
   std::size_t count;
   explicit PointStream(std::size_t points) : count(points) {}
@@ -37,7 +37,7 @@ class TrainingOnAStream : public test::LearnerTest {
         .num_workers(workers)
         .build(PointStream{73}, 5);
   }
-  // 4 epochs of 50 points, so the passes of 73 end within epochs.
+  // 4 epochs of 50 points, so that the passes of 73 points end within epochs.
   train::SupervisedTraining<test::PointBatch> on_stream(const std::string& name, std::size_t workers = 0) {
     return train::SupervisedTraining(folder / name, loader(workers), test::tiny_loaders(device).valid)
         .metrics(metric::Accuracy{}, metric::Loss{})
@@ -53,13 +53,13 @@ TEST_F(TrainingOnAStream, GoesOnWithinAnEpochAsIfItHadNotStopped) {
   const auto expected = whole();
   for (const std::int64_t steps : {1, 4, 7, 9, 16}) {
     for (const std::size_t workers : {0, 2}) {
-      forget();
+      restart();
       callback->on_step = [&](train::Run& run) {
         if (run.step() == steps) run.stop("enough");
       };
       const auto first = on_stream("part", workers).launch(learner());
       EXPECT_EQ(first.report.steps, steps);
-      forget();
+      restart();
       expect_same(on_stream("part", workers).resume(train::latest).launch(learner()), expected);
     }
   }
@@ -68,21 +68,21 @@ TEST_F(TrainingOnAStream, GoesOnWithinAnEpochAsIfItHadNotStopped) {
 TEST_F(TrainingOnAStream, GoesOnAfterAnEpochAsIfItHadNotStopped) {
   const auto expected = whole();
   for (const std::int64_t epochs : {1, 2, 3}) {
-    forget();
+    restart();
     (void)on_stream("part", 2).epochs(epochs).launch(learner());
-    forget();
+    restart();
     expect_same(on_stream("part").resume(train::latest).launch(learner()), expected);
   }
 }
 
 TEST_F(TrainingOnAStream, ReadsInAnEpochWhatOneOfFewerBatchesHasLeft) {
-  const auto without_dropout = [&] {  // whose random numbers follow from the epoch
+  const auto without_dropout = [&] {  // dropout's random numbers depend on the epoch
     auto described = learner();
     described.model.dropout = nn::DropoutConfig{.prob = 0}.init();
     return described;
   };
   const auto whole = on_stream("whole").launch(without_dropout());
-  forget();
+  restart();
   const auto limited = on_stream("limited", 2).limit_batches(2).epochs(10).launch(without_dropout());
   EXPECT_EQ(limited.report.steps, 20);
   test::expect_same_model(limited.model, whole.model);
@@ -90,11 +90,11 @@ TEST_F(TrainingOnAStream, ReadsInAnEpochWhatOneOfFewerBatchesHasLeft) {
 
 TEST_F(TrainingOnAStream, RefusesTheCheckpointOfADataSetAndTheOtherWayRound) {
   (void)on_stream("run").epochs(1).launch(learner());
-  forget();
-  EXPECT_THAT(refused(training().epochs(2).resume(train::latest)),
+  restart();
+  EXPECT_THAT(launch_error(training().epochs(2).resume(train::latest)),
               AllOf(HasSubstr("at position \"0:50\" of a stream"), HasSubstr("has a data set")));
   (void)training().epochs(1).launch(learner());
-  EXPECT_THAT(refused(on_stream("run").epochs(2).resume(train::latest)),
+  EXPECT_THAT(launch_error(on_stream("run").epochs(2).resume(train::latest)),
               AllOf(HasSubstr("was written with a data set"), HasSubstr("has a stream")));
 }
 

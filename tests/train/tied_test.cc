@@ -1,4 +1,4 @@
-// Training of modules in which a parameter stands at several places: one gradient, one step, one count.
+// Training of modules with one parameter at several places: it has one gradient, one step, and is counted once.
 #include <cmath>
 #include <map>
 #include <optional>
@@ -29,12 +29,12 @@ using Matrix = std::vector<double>;  // 2 x 2, row by row
 
 constexpr int kSteps = 50;
 
-// --- the same by hand, in plain C++ ----------------------------------------------------------------------------------
+// --- reference in plain C++ ------------------------------------------------------------------------------------------
 
 Matrix product(const Matrix& a, const Matrix& b) {
   return {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2], a[2] * b[1] + a[3] * b[3]};
 }
-Matrix turned(const Matrix& a) { return {a[0], a[2], a[1], a[3]}; }
+Matrix transposed(const Matrix& a) { return {a[0], a[2], a[1], a[3]}; }
 Matrix sum(const Matrix& a, const Matrix& b, double factor = 1) {
   return {a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2], a[3] + factor * b[3]};
 }
@@ -42,14 +42,14 @@ Matrix sum(const Matrix& a, const Matrix& b, double factor = 1) {
 const Matrix kInput{0.5, -1, 1, 0.25}, kTarget{1, 0.5, -0.5, 2}, kStart{0.9, -0.2, 0.3, 1.1};
 constexpr int kDepth = 3;
 
-// That of |x w w w - target|^2 / 2 in w: the sum over the three places.
+// The gradient of |x w w w - target|^2 / 2 with respect to w: the sum over its three places.
 Matrix gradient_at(const Matrix& w) {
   std::vector<Matrix> inputs{kInput};
   for (int i = 0; i < kDepth; ++i) inputs.push_back(product(inputs.back(), w));
   Matrix error = sum(inputs.back(), kTarget, -1), total(4, 0);
   for (int i = kDepth; i-- > 0;) {
-    total = sum(total, product(turned(inputs[static_cast<std::size_t>(i)]), error));
-    error = product(error, turned(w));
+    total = sum(total, product(transposed(inputs[static_cast<std::size_t>(i)]), error));
+    error = product(error, transposed(w));
   }
   return total;
 }
@@ -87,7 +87,7 @@ Matrix muon_by_hand(const optim::MuonConfig& config, double lr) {
     for (auto& element : x) element /= std::max(norm, config.epsilon);
     const auto& [a, b, c] = config.ns_coefficients;
     for (std::int64_t i = 0; i < config.ns_steps; ++i) {
-      const auto square = product(x, turned(x));
+      const auto square = product(x, transposed(x));
       const auto inner = sum(sum(Matrix(4, 0), square, b), product(square, square), c);
       x = sum(sum(Matrix(4, 0), x, a), product(inner, x));
     }
@@ -98,7 +98,7 @@ Matrix muon_by_hand(const optim::MuonConfig& config, double lr) {
 
 // --- the modules -----------------------------------------------------------------------------------------------------
 
-// A matrix at three places, and the same used three times from one: autodiff sums the latter by itself.
+// Thrice has a matrix at three places, Once uses one place three times: there, autodiff sums the gradients by itself.
 struct Thrice {
   std::vector<nn::Linear> layers;
   BURN_MODULE(Thrice, layers)
@@ -201,12 +201,12 @@ TEST_F(TiedTraining, GradientsCountOnceInNumberAndNorm) {
   EXPECT_EQ(GradientsParams::from_module(both, module.layers[1]).size(), 1u);
 }
 
-// Places that were frozen and thawed one by one are leaves of their own.
+// A place that was frozen and thawed by itself is a leaf of its own.
 TEST_F(TiedTraining, GradientsOfSeveralLeavesAddUp) {
   auto module = thrice();
   module.layers[1] = module.layers[1].no_grad().require_grad();
   auto of_leaves = loss_of(module).backward();
-  EXPECT_EQ(module.num_params(), 4);  // a walk that changes nothing leaves the leaves as they are
+  EXPECT_EQ(module.num_params(), 4);  // visiting the module does not merge the leaves
   (void)module.into_record();
   const auto gradients = GradientsParams::from_grads(std::move(of_leaves), module);
   EXPECT_EQ(gradients.size(), 1u);
@@ -236,7 +236,7 @@ TEST_F(TiedTraining, ACapturedStepMovesAllPlaces) {
       });
   for (int i = 0; i < kSteps - 1; ++i) (void)step(module, optim, 0.01, x, target);
   EXPECT_EQ(step.replayed(), static_cast<std::size_t>(kSteps - 4));
-  // One more by hand: a replayed step leaves one leaf.
+  // One more step without capture: after a replayed step, all places share one leaf.
   const auto loss = loss_of(module);
   module = optim.step(0.01, std::move(module), GradientsParams::from_grads(loss.backward(), module));
   expect_all(module, numbers(trained(once(), optim::AdamConfig{}, 0.01).layer), 0);
@@ -307,7 +307,7 @@ TEST_F(TiedTraining, FreshCopiesAreTrainedForThemselves) {
 // A language model's embedding, which is also what its head multiplies by, as in GPT-2.
 struct TiedHead {
   nn::Embedding embedding;
-  std::optional<Param<2>> head;  // none: the embedding's own
+  std::optional<Param<2>> head;  // if empty, the embedding's weight
   BURN_MODULE(TiedHead, embedding, head)
   Tensor<1> loss(const Tensor<2, Int>& words) const {
     const auto& table = head ? *head : embedding.weight;

@@ -1,4 +1,4 @@
-// The smallest things that can be trained: a linear model on points of a plane, with loaders.
+// The smallest training for tests: a model of two layers that classifies points of a plane, with its loaders.
 #pragma once
 
 #include <array>
@@ -76,7 +76,7 @@ inline TinyLoaders tiny_loaders(const Device& device, std::size_t workers = 0) {
   return {builder.shuffle(5).build(data::InMemDataset<Point>(points(50, 1))), valid};
 }
 
-// Keeps what it is told.
+// Records everything that it is asked to show.
 struct RecordingRenderer : train::Renderer {
   std::vector<train::Progress> steps;
   std::vector<train::EpochSummary> epochs;
@@ -89,8 +89,9 @@ struct RecordingRenderer : train::Renderer {
   void summary(const std::vector<train::MetricSummary>& metrics) override { table = metrics; }
 };
 
-// Shows every event on the thread that trains, as it happens: for tests that count steps or stop after one.
-inline train::events::EventStream::Observer directly_to(std::shared_ptr<train::Renderer> renderer) {
+// An observer that passes every event to `renderer` at once, on the training thread: for tests that count steps or stop
+// after one.
+inline train::events::EventStream::Observer synchronous_observer(std::shared_ptr<train::Renderer> renderer) {
   return [sink = std::make_shared<train::RendererSink>(std::move(renderer))](const train::events::Event& event) {
     sink->event(event);
   };

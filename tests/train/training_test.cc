@@ -1,4 +1,4 @@
-// Whole trainings of a small model: what is learned, stopped, resumed.
+// Whole trainings of a small model: learning, stopping, resuming.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,8 +15,8 @@ using ::testing::HasSubstr;
 
 using Result = train::TrainingResult<test::TinyNet>;
 
-// Asks for a stop when so many items of an epoch have been trained on, or shown of its validation: what is shown of
-// training comes behind the loop.
+// Asks for a stop once validation of `epoch` has shown `items` items. For training, StoppingAfterSteps does that, as
+// the display of training lags behind the loop.
 struct StoppingRenderer : test::RecordingRenderer {
   train::Interrupter interrupter;
   Split split = Split::train;
@@ -32,11 +32,12 @@ struct StoppingRenderer : test::RecordingRenderer {
 };
 
 struct StoppingAfterSteps : train::Callback {
-  std::shared_ptr<StoppingRenderer> told;
-  explicit StoppingAfterSteps(std::shared_ptr<StoppingRenderer> by) : told(std::move(by)) {}
+  std::shared_ptr<StoppingRenderer> renderer;
+  explicit StoppingAfterSteps(std::shared_ptr<StoppingRenderer> by) : renderer(std::move(by)) {}
   std::string name() const override { return "StoppingAfterSteps"; }
   void step(train::Run& run) override {
-    told->stop_if(told->split == Split::train && run.epoch() == told->epoch && 10 * run.batch() >= told->items);
+    renderer->stop_if(renderer->split == Split::train && run.epoch() == renderer->epoch &&
+                      10 * run.batch() >= renderer->items);
   }
 };
 
@@ -45,14 +46,14 @@ class Training : public ::testing::Test {
   test::TempFolder folder;
   Device device = Device::new_session("cpu");
   std::shared_ptr<StoppingRenderer> renderer = std::make_shared<StoppingRenderer>();
-  lr::ModuleLrScheduler schedule = lr::Cosine{.initial = 0.05, .steps = 20};  // each learner() begins with a copy
+  lr::ModuleLrScheduler schedule = lr::Cosine{.initial = 0.05, .steps = 20};  // each learner() starts with a copy
 
   auto training(std::size_t workers = 0) {
     const auto [train, valid] = test::tiny_loaders(device, workers);
     auto training = train::SupervisedTraining(folder / "run", train, valid)
                         .metrics(metric::Accuracy{}, metric::Loss{})
                         .renderer(std::make_shared<train::SilentRenderer>())
-                        .observe(test::directly_to(renderer))
+                        .observe(test::synchronous_observer(renderer))
                         .interrupter(renderer->interrupter)
                         .callbacks(std::make_shared<StoppingAfterSteps>(renderer))
                         .seed(7)
@@ -63,15 +64,14 @@ class Training : public ::testing::Test {
     device.seed(1);
     return {test::TinyNet::init(device.autodiff()), optim::AdamConfig{}, schedule};
   }
-  // Interrupted in an epoch once so many items of a split are done, and then resumed by another process, as it were.
+  // Interrupts a training in `epoch` once `items` items of a split are done, and resumes it as another process would.
   Result interrupt_and_resume(Split split, std::int64_t epoch, std::int64_t items) {
     renderer->split = split;
     renderer->epoch = epoch;
     renderer->items = items;
     const auto first = training().launch(learner());
     EXPECT_TRUE(first.interrupted());
-    // Numbers come in behind the loop, so the last batches of an epoch may be done before the loop hears of the earlier
-    // ones.
+    // The display lags behind the loop, so the last batches of an epoch may be done before the stop is requested.
     EXPECT_GE(first.report.history.size(), static_cast<std::size_t>(epoch - 1));
     EXPECT_LE(first.report.history.size(), static_cast<std::size_t>(epoch));
     renderer = std::make_shared<StoppingRenderer>();
@@ -99,7 +99,7 @@ TEST_F(Training, Learns) {
   EXPECT_LT(history.back().train[1], history.front().train[1] / 2);
   EXPECT_GT(history.back().valid[0], 80);
   ASSERT_EQ(renderer->epochs.size(), 10u);
-  EXPECT_EQ(renderer->epochs[0].train[0].label, "loss");  // first, in whatever order they are given
+  EXPECT_EQ(renderer->epochs[0].train[0].label, "loss");  // the loss is first, whatever the order of metrics()
   EXPECT_EQ(renderer->table.size(), 4u);
   EXPECT_TRUE(std::filesystem::exists(folder / "run/metrics.jsonl"));
   EXPECT_FALSE(std::filesystem::exists(folder / "run/checkpoint/epoch-8"));
@@ -164,7 +164,7 @@ TEST_F(Training, InterruptedInTheFirstEpochAndResumedGivesTheSameNumbers) {
 
 TEST_F(Training, InterruptedBeforeTheFirstStepAndResumedGivesTheSameNumbers) {
   const auto whole = training().launch(learner());
-  for (int i = 0; i < 2; ++i) {  // also when it is interrupted there again
+  for (int i = 0; i < 2; ++i) {  // the second time: a resumed training is interrupted there again
     renderer = std::make_shared<StoppingRenderer>();
     renderer->interrupter.stop("early");
     auto stopped = training();
@@ -211,7 +211,7 @@ TEST_F(Training, CtrlCInterrupts) {
   EXPECT_TRUE(result.report.history.empty());
   struct sigaction now {};
   ::sigaction(SIGINT, nullptr, &now);
-  EXPECT_EQ(now.sa_handler, SIG_DFL);  // the second one ends the process
+  EXPECT_EQ(now.sa_handler, SIG_DFL);  // a second SIGINT ends the process
   interrupter.reset();
   EXPECT_FALSE(interrupter.should_stop());
   ::signal(SIGINT, SIG_DFL);
@@ -274,7 +274,7 @@ TEST_F(Training, OfATiedModelResumedGivesTheSameNumbersAndStaysTied) {
   EXPECT_TRUE(resumed.model.is_tied() && whole.best().model.is_tied());
 }
 
-// Numbers of a user's own.
+// A metric of the user.
 struct LargestLogit : metric::MeanMetric {
   std::string name() const override { return "Largest"; }
   bool higher_is_better() const override { return true; }
@@ -288,8 +288,8 @@ TEST_F(Training, TakesMetricsOfTheUser) {
 }
 
 TEST_F(Training, AccumulatedGradientsOfHalvesAreThoseOfTheWhole) {
-  // Four batches of ten give what SGD on one batch of forty gives: at the same rate with the mean of their gradients,
-  // at four times the rate with the sum.
+  // SGD on four batches of ten equals SGD on one batch of forty: at the same rate with the mean of their gradients, at
+  // a quarter of the rate with their sum.
   const auto data = data::InMemDataset<test::Point>(test::points(40, 1));
   auto builder = data::DataLoaderBuilder(test::PointBatcher{device});
   const auto small = builder.batch_size(10).build(data), large = builder.batch_size(40).build(data);
@@ -298,13 +298,13 @@ TEST_F(Training, AccumulatedGradientsOfHalvesAreThoseOfTheWhole) {
   const auto trained = [&](const auto& loader, std::int64_t accumulation, train::Reduction reduction, double lr) {
     auto training = train::SupervisedTraining(folder / "run", loader, loader)
                         .grads_accumulation(accumulation, reduction)
-                        .observe(test::directly_to(renderer));
+                        .observe(test::synchronous_observer(renderer));
     return training.launch(train::Learner(model, optim::SgdConfig{}, lr)).model.output.weight.val().to_data();
   };
   using train::Reduction;
   trained(small, 4, Reduction::sum, 0.1).assert_approx_eq(trained(large, 1, Reduction::sum, 0.4), {1e-4, 1e-5});
   trained(small, 4, Reduction::mean, 0.1).assert_approx_eq(trained(large, 1, Reduction::mean, 0.1), {1e-4, 1e-5});
-  // What is left at the end of an epoch is a mean of fewer.
+  // The remaining batches at the end of an epoch are averaged over their number.
   trained(small, 9, Reduction::mean, 0.1).assert_approx_eq(trained(large, 1, Reduction::mean, 0.1), {1e-4, 1e-5});
 }
 

@@ -1,5 +1,5 @@
-// Optimizers over 100 steps and schedules, against PyTorch: tests/train/trajectories.txt, which make_trajectories.py
-// has written.
+// Optimizers over 100 steps, and schedules, against PyTorch, whose numbers make_trajectories.py has written to
+// tests/train/trajectories.txt.
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -22,7 +22,7 @@ using optim::ModuleOptimizer;
 constexpr const char* kFile = "tests/train/trajectories.txt";
 constexpr int kSteps = 100;
 
-// By name, then by step.
+// The numbers of the file, by name, then by step.
 std::map<std::string, std::map<int, std::vector<double>>> read_trajectories() {
   std::map<std::string, std::map<int, std::vector<double>>> all;
   std::ifstream lines(kFile);
@@ -37,7 +37,7 @@ std::map<std::string, std::map<int, std::vector<double>>> read_trajectories() {
   return all;
 }
 
-// As in make_trajectories.py.
+// The same numbers as draw() in make_trajectories.py.
 std::vector<float> draw(std::uint64_t t) {
   constexpr std::uint64_t kModulus = 1ull << 31;
   auto state = (12345 + 6789 * t) % kModulus;
@@ -51,7 +51,7 @@ std::vector<float> draw(std::uint64_t t) {
 
 struct Single {
   Param<2> matrix;
-  Param<1> vector;  // one of them is used
+  Param<1> vector;  // a case uses one of the two
   BURN_MODULE(Single, matrix, vector)
 };
 

@@ -20,10 +20,10 @@ TEST(LrRangeTest, SuggestsTheRateAtWhichTheLossFallsFastest) {
     test.add(i < 20 ? 10 - 0.01 * i : i < 30 ? 10 - 0.8 * (i - 20) : i < 35 ? 2 : 2 + (i - 34) * 4.0);
   }
   const auto found = test.result();
-  EXPECT_NEAR(found.suggestion, 1e-2, 1e-9);  // of step 20, the first steep one
+  EXPECT_NEAR(found.suggestion, 1e-2, 1e-9);  // the rate of step 20, where the loss starts to fall steeply
   EXPECT_TRUE(found.ended_early);
   EXPECT_NEAR(rates.front(), 1e-4, 1e-12);
-  EXPECT_EQ(found.rates.size(), 37u);  // 2 + 2 * 4 is above 4 times 2
+  EXPECT_EQ(found.rates.size(), 37u);  // stops at 2 + 2 * 4, above 4 times the lowest loss
   EXPECT_EQ(found.losses.back(), 10);
 }
 
@@ -81,7 +81,7 @@ TEST(FindBatchSize, DoublesUntilThereIsNoMemoryAndThenLooksBetween) {
             "other");
 }
 
-// A batch of n points takes at least 16 n bytes, and there are 16 MiB.
+// A batch of n points takes at least 16 n bytes, and the quota is 16 MiB.
 TEST(FindBatchSize, EndsAtTheQuotaOfASession) {
   const auto worker = session::Worker::create(value_or_throw(backends::open_backend("cpu")));
   const Device device =
@@ -97,7 +97,7 @@ TEST(FindBatchSize, EndsAtTheQuotaOfASession) {
   EXPECT_LE(*found.too_large - found.size, 1 + found.size / 16);
   EXPECT_LE(*found.too_large, 1 << 20);
   EXPECT_THAT(found.why, HasSubstr("bytes"));
-  EXPECT_NO_THROW((void)net.step(batch(64)).loss.item());  // the session lives
+  EXPECT_NO_THROW((void)net.step(batch(64)).loss.item());  // the session is still usable
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ std::vector<Vector> vectors_of(const std::string& file, const std::string& op_pr
   for (std::string line; std::getline(lines, line);) {
     const auto json = JsonReader::parse(line, file);
     const auto op = member(json, "op").string();
-    if (!op.starts_with(op_prefix) || json.find("views")) continue;  // strides are no matter of an optimizer
+    if (!op.starts_with(op_prefix) || json.find("views")) continue;  // an optimizer does not see strides
     vectors.push_back({.id = member(json, "id").string(),
                        .op = op,
                        .inputs = read_arrays(member(json, "inputs")),
@@ -46,7 +46,7 @@ std::vector<Vector> vectors_of(const std::string& file, const std::string& op_pr
                        .rtol = member(json, "rtol").number(),
                        .atol = member(json, "atol").number()});
   }
-  EXPECT_FALSE(vectors.empty()) << file << " has no case of " << op_prefix;  // or a test of none would pass
+  EXPECT_FALSE(vectors.empty()) << file << " has no case of " << op_prefix;  // or a test of no case would pass
   return vectors;
 }
 

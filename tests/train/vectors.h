@@ -1,4 +1,4 @@
-// The reference vectors, where there are any: $BURN_VECTORS_DIR, or ../shared/vectors beside the repository.
+// Reads reference vectors from $BURN_VECTORS_DIR, or else from ../shared/vectors beside the repository.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace burn::test {
 
-// Errors (thrown): the object has none of that name.
+// Errors (thrown): NOT_FOUND if the object has no member of that name.
 inline nn::detail::JsonReader member(const nn::detail::JsonReader& json, const std::string& name) {
   if (const auto found = json.find(name)) return *found;
   throw Error(StatusCode::not_found, "a vector has no " + name);
@@ -33,7 +33,7 @@ struct Vector {
   bool flag(const std::string& param) const { return member(params, param).flag(); }
 };
 
-// The cases of a file whose op begins so, but for those on views; none where the file is not there.
+// The cases of a file whose op starts with `op_prefix`, without those on views. Empty if the file does not exist.
 std::vector<Vector> vectors_of(const std::string& file, const std::string& op_prefix);
 
 }  // namespace burn::test

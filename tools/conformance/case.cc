@@ -116,7 +116,7 @@ void compare(const TensorData& got, const TensorData& want, double rtol, double 
   };
   if (!ir::is_floating(want.dtype())) {
     if (ir::is_floating(got.dtype())) throw Error(StatusCode::data_loss, what + " is " + ir::to_string(got.type()));
-    // A reference of fewer bits knows sums and products modulo 2^bits.
+    // A reference with fewer bits has sums and products only modulo 2^bits.
     const bool is_wider = ir::is_integer(want.dtype()) && ir::size_of(got.dtype()) > ir::size_of(want.dtype());
     const auto a = (is_wider ? got.convert_dtype(want.dtype()) : got).to_vec_as<std::int64_t>(),
                b = want.to_vec_as<std::int64_t>();

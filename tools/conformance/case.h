@@ -1,4 +1,4 @@
-// One line of a vector file: an op, its inputs and parameters, and what must come out.
+// One line of a vector file: an op, its inputs and parameters, and the expected outputs.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace burn::conformance {
 
-// What is done to an input before the op sees it.
+// A view that is applied to an input before the op gets it.
 struct View {
   enum class Kind { none, permute, slice, expand } kind = Kind::none;
   std::vector<std::int64_t> numbers;              // axes or shape
@@ -34,11 +34,12 @@ struct Case {
   double rtol = 0, atol = 0;
 };
 
-// Errors (thrown): a line that is not of the format, saying what is wrong.
+// Errors (thrown): a line that does not have the format; the message says what is wrong.
 Case parse_case(const std::string& line);
 
-// Throws, naming the first element that differs: equal shapes, |got - want| <= atol + rtol * |want|, NaN matches NaN,
-// an infinity itself; integers and bools exactly, but modulo 2^bits of the wanted dtype where `got` has a wider one.
+// Throws, naming the first element that differs. Requires equal shapes and |got - want| <= atol + rtol * |want|; NaN
+// matches NaN, and an infinity itself. Integers and bools must be equal, but only modulo 2^bits of the wanted dtype if
+// that of `got` is wider.
 void compare(const TensorData& got, const TensorData& want, double rtol, double atol, const std::string& what);
 
 }  // namespace burn::conformance

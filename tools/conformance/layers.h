@@ -1,4 +1,4 @@
-// Layers made of a case's inputs. Private to this folder.
+// Helpers that build layers from a case's inputs. Private to this folder.
 #pragma once
 
 #include "nn/nn.h"
@@ -6,7 +6,7 @@
 
 namespace burn::conformance {
 
-// A parameter that is this very value: gradients reach the case's input.
+// A parameter that holds this very value, so that gradients reach the case's input.
 template <int D>
 Param<D> param(const Value& value) {
   Param<D> result;

@@ -26,7 +26,7 @@ struct Options {
 
 struct Tally {
   int passed = 0, failed = 0, skipped = 0;
-  int refused = 0;  // by a device without f64
+  int refused = 0;  // cases that a device without f64 cannot run
   std::string first_failure;
 };
 

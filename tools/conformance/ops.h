@@ -1,4 +1,4 @@
-// From the name of an op in the vectors to the call of the API that it describes.
+// The table from names of ops in the vectors to calls of the API.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ using Fn = ir::PointwiseFn;
 
 inline const ir::CallSite kSite{"conformance", 0};
 
-// What an op is called with: its inputs, turned into views, and its parameters.
+// The arguments of an op: its inputs, with their views applied, and its parameters.
 class Call {
  public:
   Call(const Device& device, std::vector<std::optional<Value>> inputs, const boost::json::object& params)
@@ -26,23 +26,23 @@ class Call {
   const Device& device;
 
   std::size_t count() const { return inputs_.size(); }
-  const Value& x(std::size_t i = 0) const;     // errors (thrown): there is none
-  const Value* optional(std::size_t i) const;  // null: there is none
+  const Value& x(std::size_t i = 0) const;     // errors (thrown): there is no such input
+  const Value* optional(std::size_t i) const;  // null: there is no such input
   std::vector<Value> all() const;
 
   bool has(const char* name) const;
   std::int64_t integer(const char* name) const;
   int dim(const char* name) const { return static_cast<int>(integer(name)); }
   double number(const char* name) const;  // also "inf"
-  Scalar scalar(const char* name) const;  // keeps whole numbers whole
+  Scalar scalar(const char* name) const;  // an integer stays an integer
   bool flag(const char* name) const;
   bool is_text(const char* name) const;
   std::string text(const char* name) const;
-  ir::DType dtype() const;                                     // the parameter "dtype"; errors (thrown): it names none
-  std::vector<std::int64_t> integers(const char* name) const;  // a single number is a list of one
+  ir::DType dtype() const;  // the parameter "dtype"; errors (thrown): an unknown name
+  std::vector<std::int64_t> integers(const char* name) const;  // a single number becomes a list of one
   std::int64_t size(const char* name) const { return static_cast<std::int64_t>(integers(name).size()); }
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const char* name) const;
-  // Of the first input, after flatten(start_dim, end_dim), and without its dims of size 1.
+  // The rank of the first input after flatten(start_dim, end_dim), and without its dims of size 1.
   std::int64_t flattened_rank() const;
   std::int64_t squeezed_rank() const;
   ir::Dims dims(const char* name) const { return ir::Dims{integers(name)}; }

@@ -3,13 +3,13 @@
 namespace burn::conformance {
 namespace {
 
-// f.operator()<D, K>(dims, options) for the shape and dtype that the case names.
+// Calls f.operator()<D, K>(dims, options) with the shape and dtype of the case.
 template <typename F>
 OpFunction made(F f) {
   return [f](const Call& c) {
     const auto dtype = c.dtype();
     return ranked(c.size("shape"), [&]<int D>() {
-      const Dims<D> dims{exactly<D>(c.integers("shape"))};
+      const Dims<D> dims{array_of<D>(c.integers("shape"))};
       const TensorOptions options{c.device, dtype};
       if (Float::holds(dtype)) return values(f.template operator()<Tensor<D, Float>>(c, dims, options));
       if (Int::holds(dtype)) return values(f.template operator()<Tensor<D, Int>>(c, dims, options));
@@ -23,7 +23,7 @@ OpFunction mask(F f) {
   return [f](const Call& c) {
     return ranked(c.size("shape"), [&]<int D>() -> std::vector<Value> {
       if constexpr (D >= 2) {
-        return values(f.template operator()<Tensor<D, Bool>>(Dims<D>{exactly<D>(c.integers("shape"))},
+        return values(f.template operator()<Tensor<D, Bool>>(Dims<D>{array_of<D>(c.integers("shape"))},
                                                              c.integer("offset"), c.device));
       } else {
         refuse("a mask of rank 1");
@@ -57,7 +57,7 @@ void add_creation(OpTable& t) {
   t["diag_mask"] = mask([]<typename T>(const auto&... args) { return T::diag_mask(args...); });
   t["cartesian_grid"] = [](const Call& c) {
     return ranked(c.size("shape"), [&]<int D>() {
-      return values(Tensor<1, Int>::cartesian_grid<D + 1>(Dims<D>{exactly<D>(c.integers("shape"))}, c.device));
+      return values(Tensor<1, Int>::cartesian_grid<D + 1>(Dims<D>{array_of<D>(c.integers("shape"))}, c.device));
     });
   };
 

@@ -20,8 +20,8 @@ void add_rows(OpTable& t){
 #undef P3
 }
 
-// How many dims a sum's result has: a letter each behind the arrow, without one the letters that occur once; and the
-// most that "..." stands for in any operand.
+// The rank of the result of an einsum: one dim for each letter after the arrow, or, without an arrow, for each letter
+// that occurs once; plus the largest number of dims that "..." stands for in any operand.
 std::int64_t einsum_rank(const Call& c, const std::string& equation) {
   const auto is_letter = [](char ch) { return std::isalpha(static_cast<unsigned char>(ch)) != 0; };
   const auto arrow = equation.find("->");
@@ -42,7 +42,7 @@ std::int64_t einsum_rank(const Call& c, const std::string& equation) {
   return std::max<std::int64_t>(1, rank + (has_dots ? dots : 0));
 }
 
-// Kinds change, to whatever dtype the case names.
+// Casts to the dtype of the case, across kinds.
 std::vector<Value> cast(const Call& c) {
   const auto to = c.dtype();
   return typed(c.x(), [&]<int D, Kind K>(const Tensor<D, K>& x) {

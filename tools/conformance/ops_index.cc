@@ -31,7 +31,7 @@ void add_index(OpTable& t) {
   BURN_CALL("one_hot_fill",
             x.one_hot_fill(c.integer("num_classes"), c.scalar("on_value"), c.scalar("off_value"), c.dim("axis")))
 
-  // The ranks of two tensors, and of the result.
+  // Dispatches on the ranks of two tensors and of the result.
   t["gather_nd"] = [](const Call& c) {
     const auto rank = std::max<std::int64_t>(1, c.x(1).rank() - 1 + c.x(0).rank() - c.x(1).dim(-1));
     return typed(c.x(), [&]<int D, Kind K>(const Tensor<D, K>& x) {

@@ -13,19 +13,19 @@ Tensor<D, K> tensor(const Call& c, std::size_t i = 0) {
 
 int dim(const Call& c) { return static_cast<int>(c.integer("dim")); }
 
-// An entry that calls f on an operand of whatever rank; F is a lambda over the rank.
-template <int kLeast, typename F>
+// Makes an entry that calls f on an operand of any rank; F is a lambda over the rank.
+template <int kMinRank, typename F>
 OpFunction of_rank(F f) {
   return [f](const Call& c) {
-    return with_rank<kLeast, kLargest>(c.x(), [&]<int D>() { return results(f.template operator()<D>(c)); });
+    return with_rank<kMinRank, kLargest>(c.x(), [&]<int D>() { return results(f.template operator()<D>(c)); });
   };
 }
 
 // The same for floats and integers: a lambda over rank and kind.
-template <int kLeast, typename F>
+template <int kMinRank, typename F>
 OpFunction of_numbers(F f) {
   return [f](const Call& c) {
-    return with_rank<kLeast, kLargest>(c.x(), [&]<int D>() {
+    return with_rank<kMinRank, kLargest>(c.x(), [&]<int D>() {
       if (ir::is_integer(c.x().dtype())) return results(f.template operator()<D, Int>(c));
       return results(f.template operator()<D, Float>(c));
     });

@@ -11,19 +11,19 @@ std::optional<nn::Reduction> reduction(const Call& c) {
   return kind == "sum" ? nn::Reduction::sum : nn::Reduction::mean;
 }
 
-// The loss of these tensors, reduced or not as the case says.
+// Computes the loss of these tensors, with the case's reduction.
 template <typename Loss, typename... Operands>
 Value reduced(const Call& c, const Loss& loss, const Operands&... operands) {
   const auto how = reduction(c);
   return how ? loss(operands..., *how).value() : loss.forward_no_reduction(operands...).value();
 }
 
-// Of predictions beside targets.
+// For losses of predictions and targets.
 template <typename Loss>
 std::vector<Value> of_pair(const Call& c, const Loss& loss) {
   return {with_rank(c.x(0), [&](const auto& x) { return reduced(c, loss, x, std::decay_t<decltype(x)>{c.x(1)}); })};
 }
-// Of three tensors of one rank.
+// For losses of three tensors of the same rank.
 template <typename Loss>
 std::vector<Value> of_three(const Call& c, const Loss& loss) {
   return {with_rank(c.x(0), [&](const auto& x) {

@@ -20,7 +20,7 @@ std::vector<Value> batch_norm_train(const Call& c) {
   return {y, layer.running_mean.val().value(), layer.running_var.val().value()};
 }
 
-// The formula alone: a layer whose parameters are tracked would be training.
+// Only the formula: a layer with tracked parameters would be in training mode.
 std::vector<Value> batch_norm(const Call& c) {
   return {nn::detail::batch_norm(c.x(0), c.x(1), c.x(2), c.x(3), c.x(4), c.number("epsilon"), kSite)};
 }

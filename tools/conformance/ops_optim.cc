@@ -12,7 +12,7 @@ struct OneParameter {
   BURN_MODULE(OneParameter, p)
 };
 
-// The parameter after each step with the gradients that follow it.
+// Returns the parameter after each step; the inputs after it are the gradients of the steps.
 template <int D>
 std::vector<Value> steps(const Call& c, const optim::ModuleOptimizer& optimizer) {
   OneParameter<D> module{.p = Tensor<D>{c.x(0).from_inner()}};

@@ -4,7 +4,7 @@
 namespace burn::conformance {
 namespace {
 
-// The gate whose four weights start at that input.
+// The gate whose four weights start at input `first`.
 nn::GateController gate(const Call& c, std::size_t first) {
   return {.input_transform = linear(c, first), .hidden_transform = linear(c, first + 2)};
 }
@@ -40,7 +40,7 @@ std::vector<Value> rnn(const Call& c) {
   return {hidden.value(), last.hidden.value()};
 }
 
-// with_rank() for layers that take no vectors.
+// with_rank() for layers that do not accept rank 1.
 template <typename Body>
 Value with_rows(const Value& x, Body&& body) {
   return with_rank(x, [&](const auto& typed) {

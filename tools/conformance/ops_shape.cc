@@ -13,11 +13,11 @@ PadMode pad_mode(const Call& c) {
 }  // namespace
 
 void add_shape(OpTable& t) {
-  BURN_CALL_RANKED("reshape", c.size("shape"), x.template reshape<E>(exactly<E>(c.integers("shape"))))
+  BURN_CALL_RANKED("reshape", c.size("shape"), x.template reshape<E>(array_of<E>(c.integers("shape"))))
   BURN_CALL("transpose", x.transpose())
   BURN_CALL("t", x.t())
   BURN_CALL("swap_dims", x.swap_dims(c.dim("dim1"), c.dim("dim2")))
-  BURN_CALL("permute", x.permute(exactly<std::remove_cvref_t<decltype(x)>::kRank>(c.integers("axes"))))
+  BURN_CALL("permute", x.permute(array_of<std::remove_cvref_t<decltype(x)>::kRank>(c.integers("axes"))))
   BURN_CALL("movedim", x.movedim(c.integers("src"), c.integers("dst")))
   BURN_CALL("flip", x.flip(c.integers("axes")))
   BURN_CALL("roll", x.roll(c.integers("shifts"), c.integers("dims")))
@@ -29,8 +29,8 @@ void add_shape(OpTable& t) {
   BURN_CALL_RANKED("unsqueeze", c.integer("rank"), x.template unsqueeze<E>())
   BURN_CALL_RANKED("unsqueeze_dim", c.x().rank() + 1, x.template unsqueeze_dim<E>(c.dim("dim")))
   BURN_CALL_RANKED("unsqueeze_dims", c.x().rank() + c.size("dims"), x.template unsqueeze_dims<E>(c.integers("dims")))
-  BURN_CALL_RANKED("expand", c.size("shape"), x.template expand<E>(exactly<E>(c.integers("shape"))))
-  BURN_CALL("repeat", x.repeat(exactly<std::remove_cvref_t<decltype(x)>::kRank>(c.integers("sizes"))))
+  BURN_CALL_RANKED("expand", c.size("shape"), x.template expand<E>(array_of<E>(c.integers("shape"))))
+  BURN_CALL("repeat", x.repeat(array_of<std::remove_cvref_t<decltype(x)>::kRank>(c.integers("sizes"))))
   BURN_CALL("repeat_dim", x.repeat_dim(c.dim("dim"), c.integer("times")))
   BURN_CALL("unfold", x.unfold(c.dim("dim"), c.integer("size"), c.integer("step")))
   BURN_CALL("pad", x.pad(c.pairs("pads"), pad_mode(c)))

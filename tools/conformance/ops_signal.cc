@@ -23,10 +23,10 @@ signal::StftOptions stft_options(const Call& c) {
           .onesided = c.flag("onesided")};
 }
 
-template <int kLeast, typename F>
+template <int kMinRank, typename F>
 OpFunction of_rank(F f) {
   return [f](const Call& c) {
-    return with_rank<kLeast, 7>(c.x(), [&]<int D>() { return results(f.template operator()<D>(c)); });
+    return with_rank<kMinRank, 7>(c.x(), [&]<int D>() { return results(f.template operator()<D>(c)); });
   };
 }
 

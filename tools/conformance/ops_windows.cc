@@ -1,4 +1,4 @@
-// Convolutions, pools, samplings and what is made of them: module::, grid:: and the layers over them, and nothing else.
+// Convolutions, pools, samplings and ops built on them: module::, grid:: and the layers over them, and nothing else.
 #include <array>
 
 #include "ir/enums.h"
@@ -187,7 +187,7 @@ void add_sampling(OpTable& t) {
   };
 }
 
-// Calls `body` with the first input as a Tensor of its rank, which is 2 at least.
+// Calls `body` with the first input as a Tensor of its rank, which must be at least 2.
 template <typename Body>
 std::vector<Value> with_rank(const Call& c, Body&& body) {
   switch (c.x().rank()) {
@@ -242,7 +242,7 @@ nn::Reduction reduction(const Call& c) {
   return c.text("reduction") == "sum" ? nn::Reduction::sum : nn::Reduction::mean;
 }
 
-// The case's logits are of this loss's log-probabilities.
+// The case has logits; this loss takes log-probabilities.
 std::vector<Value> loss_ctc(const Call& c) {
   const nn::CTCLoss loss{.blank = c.integer("blank"), .zero_infinity = c.flag("zero_infinity")};
   const auto log_probs = activation::log_softmax(Tensor<3>{c.x(0)}, 2);

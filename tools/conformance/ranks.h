@@ -1,4 +1,5 @@
-// From values, whose rank is known when a case is read, to the tensors of the public API, whose rank is a parameter.
+// Converts values, whose rank is known only at run time, to tensors of the public API, whose rank is a template
+// parameter.
 #pragma once
 
 #include <string>
@@ -11,13 +12,13 @@
 
 namespace burn::conformance {
 
-// Calls body.operator()<D>() with the rank of x, kLeast <= D <= kMax.
-template <int kLeast, int kMax, typename Body>
+// Calls body.operator()<D>() with the rank of x, kMinRank <= D <= kMax.
+template <int kMinRank, int kMax, typename Body>
 std::vector<Value> with_rank(const Value& x, const Body& body) {
   std::vector<Value> results;
   const bool found = [&]<int... I>(std::integer_sequence<int, I...>) {
-    return ((x.rank() == kLeast + I && (results = body.template operator()<kLeast + I>(), true)) || ...);
-  }(std::make_integer_sequence<int, kMax - kLeast + 1>{});
+    return ((x.rank() == kMinRank + I && (results = body.template operator()<kMinRank + I>(), true)) || ...);
+  }(std::make_integer_sequence<int, kMax - kMinRank + 1>{});
   if (!found) throw Error(StatusCode::unimplemented, "no function for rank " + std::to_string(x.rank()));
   return results;
 }

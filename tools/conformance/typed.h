@@ -1,9 +1,9 @@
-// From an untyped value to the Tensor<D, K> that it is, so that ops are called as users call them.
+// Converts an untyped value to a Tensor<D, K> of its rank and kind, so that ops are called as users call them.
 //
 //   BURN_CALL("roll_dim", x.roll_dim(c.integer("shift"), c.dim("dim")))
 //
-// makes the entry of that name: `x` is the first input, `c` the call. Kinds and ranks for which the API has no such
-// method are an error of the case.
+// defines the entry of that name: `x` is the first input, `c` the call. If the API has no such method for the kind and
+// rank of `x`, the case fails.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace burn::conformance {
 
-inline constexpr int kMaxCallRank = 6;  // of inputs and of results whose rank the user writes
+inline constexpr int kMaxCallRank = 6;  // for inputs, and for results whose rank the user specifies
 
 // --- results as a list of values -------------------------------------------------------------------------------------
 template <int D, Kind K>
@@ -48,7 +48,7 @@ std::vector<Value> values(const T& result) {
 }
 
 // --- calls -----------------------------------------------------------------------------------------------------------
-// f.operator()<E>() for the rank E.
+// Calls f.operator()<E>() with E = rank.
 template <typename F>
 std::vector<Value> ranked(std::int64_t rank, F&& f) {
   std::vector<Value> result;
@@ -59,7 +59,7 @@ std::vector<Value> ranked(std::int64_t rank, F&& f) {
   return result;
 }
 
-// f(x) for the tensor that the value is.
+// Calls f(x) with the value as a tensor of its rank and kind.
 template <typename F>
 std::vector<Value> typed(const Value& x, F&& f) {
   return ranked(x.rank(), [&]<int D>() -> std::vector<Value> {
@@ -69,7 +69,7 @@ std::vector<Value> typed(const Value& x, F&& f) {
   });
 }
 
-// Another input as the same type of tensor, or as indices or a mask of the same rank.
+// Converts another input to the same tensor type, or to indices or a mask of the same rank.
 template <int D, Kind K>
 Tensor<D, K> like(const Tensor<D, K>&, const Value& other) {
   return Tensor<D, K>{other};
@@ -87,9 +87,9 @@ std::vector<T> all_like(const T&, const std::vector<Value>& all) {
   return {all.begin(), all.end()};
 }
 
-// Numbers as the D that a Dims<D> takes.
+// Converts the numbers to the array of D that a Dims<D> takes. Errors (thrown): INVALID_ARGUMENT for another count.
 template <int D>
-std::array<std::int64_t, D> exactly(const std::vector<std::int64_t>& numbers) {
+std::array<std::int64_t, D> array_of(const std::vector<std::int64_t>& numbers) {
   if (numbers.size() != D) throw Error(StatusCode::invalid_argument, "a list of " + std::to_string(numbers.size()));
   std::array<std::int64_t, D> array{};
   std::copy(numbers.begin(), numbers.end(), array.begin());
@@ -105,11 +105,11 @@ std::array<std::int64_t, D> exactly(const std::vector<std::int64_t>& numbers) {
 #define BURN_CALL(name, ...)                                        \
   t[name] = [](const Call& c) {                                     \
     return typed(c.x(), [&c](const auto& x) -> std::vector<Value> { \
-      (void)c; /* many calls have nothing but x */                  \
+      (void)c; /* many calls use only x */                          \
       BURN_CALL_BODY(__VA_ARGS__)                                   \
     });                                                             \
   };
-// The same where the user writes the result's rank: `E`.
+// The same for calls in which the user specifies the result's rank, `E`.
 #define BURN_CALL_RANKED(name, rank, ...)                                                      \
   t[name] = [](const Call& c) {                                                                \
     return typed(c.x(), [&c](const auto& x) {                                                  \

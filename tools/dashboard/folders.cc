@@ -1,6 +1,7 @@
 #include "tools/dashboard/folders.h"
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
 #include <set>
 
@@ -21,7 +22,8 @@ struct Row {
   std::string text;
 };
 
-// The rows of one run. What comes after the step at which a run was resumed, it made again.
+// The rows of one run. Rows after the step at which a run was resumed are dropped, because the resumed run repeated
+// those steps.
 std::vector<Row> rows_of(const fs::path& run, const std::string& metric, std::set<std::string>& measured) {
   std::vector<events::MetricInfo> metrics;
   std::vector<Row> rows;
@@ -76,10 +78,10 @@ Folders old_runs(const Folders& runs, double days) {
   Folders old;
   for (const auto& run : runs) {
     if (events::is_locked(run / "events")) continue;
-    std::int64_t last_us = 0;
+    std::optional<std::int64_t> last_us;
     events::EventFileReader reader{run / "events"};
     while (const auto event = reader.next()) last_us = event->time_us;
-    if (static_cast<double>(events::now_us() - last_us) / 86400e6 > days) old.push_back(run);
+    if (last_us && static_cast<double>(events::now_us() - *last_us) / 86400e6 > days) old.push_back(run);
   }
   return old;
 }

@@ -54,7 +54,7 @@ void prune(const Options& options) {
 
 void serve(const Options& options) {
   auto address = value_or_throw(train::dashboard::parse_address(options.address));
-  (void)runs_in(options);  // folders that are not there are an error
+  (void)runs_in(options);  // throws for folders that do not exist
   train::dashboard::RunBoard board;
   train::dashboard::FolderReader reader{{options.folders.begin(), options.folders.end()}, board};
   reader.poll();

@@ -20,13 +20,13 @@ std::optional<std::int64_t> count_of(std::string_view text, std::int64_t least) 
   return number && *number >= least && *number <= kMaxCounted ? number : std::nullopt;
 }
 
-// Where in a training a checkpoint is: after `epochs` whole ones, and `batches` of the next.
+// The position of a checkpoint in a training: after `epochs` complete epochs, and `batches` batches of the next.
 struct Position {
   std::int64_t epochs = 0, batches = 0;
   auto operator<=>(const Position&) const = default;
 };
 
-// Nothing for a name that is neither of an epoch nor of a moment within one.
+// Returns std::nullopt for a name that is neither of an epoch nor of a checkpoint within one.
 std::optional<Position> position_of(std::string_view name) {
   if (!name.starts_with(kEpoch)) return std::nullopt;
   name.remove_prefix(kEpoch.size());
@@ -59,7 +59,7 @@ void CheckpointStore::save(const Checkpoint& checkpoint) const {
 
 void CheckpointStore::save(CheckpointKind kind, const Checkpoint& checkpoint) const {
   keeper_->save(name_of(kind, checkpoint.state), checkpoint);
-  if (kind != CheckpointKind::interrupted) keeper_->remove(std::string{kInterrupted});  // it is in the past now
+  if (kind != CheckpointKind::interrupted) keeper_->remove(std::string{kInterrupted});  // it is outdated now
 }
 
 void CheckpointStore::keep_only(std::span<const std::int64_t> kept) const {
@@ -99,7 +99,7 @@ std::vector<std::string> CheckpointStore::newest_first() const {
   std::vector<std::pair<Position, std::string>> found;
   std::vector<std::string> names;
   for (const auto& name : keeper_->names()) {
-    if (name == kInterrupted) names.push_back(name);  // what is written later removes it
+    if (name == kInterrupted) names.push_back(name);  // it is the newest: later checkpoints remove it
     if (const auto position = position_of(name)) found.emplace_back(*position, name);
   }
   std::sort(found.rbegin(), found.rend());
@@ -126,7 +126,7 @@ Checkpoint CheckpointStore::load(std::optional<std::int64_t> epoch,
       const auto position = position_of(name);
       return position && position->batches == 0 ? read_epoch(position->epochs) : keeper_->load(name);
     } catch (const Error& error) {
-      // No memory, or of a newer version: it may well be whole.
+      // Not enough memory, or written by a newer version: it may be undamaged.
       if (error.code() == StatusCode::resource_exhausted || error.code() == StatusCode::failed_precondition) throw;
       const auto sentence = "the checkpoint " + name + " cannot be used: " + std::string{error.what()};
       if (warn) warn(sentence);

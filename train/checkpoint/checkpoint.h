@@ -1,6 +1,5 @@
-// The checkpoints of a training by what they are of: an epoch that is over, a moment within an epoch, the moment at
-// which the training was told to stop. In files they lie in <artifact_dir>/checkpoint
-// (train/checkpoint/checkpointer.h).
+// The checkpoints of a training, of three kinds: after an epoch, within an epoch, and at an interruption, when the
+// training was told to stop. By default they are files in <artifact_dir>/checkpoint (train/checkpoint/checkpointer.h).
 #pragma once
 
 #include <cstdint>
@@ -29,25 +28,25 @@ class CheckpointStore {
   explicit CheckpointStore(std::shared_ptr<Checkpointer> keeper) : keeper_(std::move(keeper)) {}
 
   void clear() const;
-  // Errors of these: one sentence naming the file and the system's reason. An epoch that is over ends what was
-  // interrupted before it. save(): of an epoch or, if the state says so, of an interruption.
+  // Errors of these: one sentence naming the file and the system's reason. The first save() writes the kind `epoch` or,
+  // if the state says so, `interrupted`. Saving any other kind removes the checkpoint of an earlier interruption.
   void save(const Checkpoint& checkpoint) const;
   void save(CheckpointKind kind, const Checkpoint& checkpoint) const;
   // Removes the checkpoints of all other epochs.
   void keep_only(std::span<const std::int64_t> epochs) const;
-  // Removes those of a former training that went further than this state, from an epoch before which this one went on.
+  // Removes checkpoints later than this state: they are of a former training, of which this one resumed an earlier
+  // epoch.
   void drop_later_than(const TrainingState& state) const;
-  // Of those within epochs the newest so many stay.
+  // Keeps the newest `count` of the checkpoints within epochs, and removes the others.
   void keep_within_epochs(std::int64_t count) const;
-  // Without an epoch: the latest that is whole, be it of an epoch or of a moment within one; `warn` is called with a
-  // sentence for each newer one that is damaged, which names the file. Errors: NOT_FOUND, saying which there are;
-  // DATA_LOSS for an epoch that was asked for, or where none is whole; FAILED_PRECONDITION where the latest was written
-  // by a newer version.
+  // Without an epoch: loads the latest undamaged checkpoint of any kind; `warn` is called for each newer one that is
+  // damaged, with a sentence that names the file. Errors: NOT_FOUND, listing the existing ones; DATA_LOSS if the
+  // requested epoch's is damaged, or all are; FAILED_PRECONDITION if the latest was written by a newer version.
   Checkpoint load(std::optional<std::int64_t> epoch, const std::function<void(const std::string&)>& warn = {}) const;
-  // The model alone, or another record.
+  // Loads only the model, or another record.
   Record load_model(std::int64_t epoch) const { return load_record(epoch, "model"); }
   Record load_record(std::int64_t epoch, const std::string& record) const;
-  std::vector<std::int64_t> epochs() const;  // that have a checkpoint, ascending
+  std::vector<std::int64_t> epochs() const;  // epochs that have a checkpoint, ascending
   bool is_empty() const { return newest_first().empty(); }
 
  private:

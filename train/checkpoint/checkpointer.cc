@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMaxCounted = std::int64_t{1} << 53;  // what JSON's numbers hold exactly
+constexpr std::int64_t kMaxCounted = std::int64_t{1} << 53;  // largest whole number that JSON represents exactly
 
-// What the file system refuses, as one sentence.
+// Runs `body`, and converts errors of the file system to one sentence.
 template <typename Body>
 auto with_folder(const fs::path& folder, Body body) {
   try {
@@ -59,7 +59,7 @@ void check_range(const fs::path& folder, const char* what, std::int64_t number, 
                                                  (folder / "state.json").string(), what, number, least, kMaxCounted));
 }
 
-// A file of a later version may have fields that this one does not know, so its version is looked at first.
+// A file of a later version may have unknown fields, so the version is checked first.
 TrainingState read_state(const fs::path& folder) {
   const auto path = folder / "state.json";
   const auto version = nn::detail::JsonReader::parse(read_text(path), path.string()).find("version");
@@ -77,14 +77,14 @@ TrainingState read_state(const fs::path& folder) {
   return state;
 }
 
-// Removes a folder unless told that it has become the real one.
+// Removes an unfinished folder when destroyed, unless it has become the final one.
 class UnfinishedFolder {
  public:
   explicit UnfinishedFolder(const fs::path& path) : path_(path) {}
   UnfinishedFolder(const UnfinishedFolder&) = delete;
   UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
   ~UnfinishedFolder() {
-    std::error_code ignored;  // what went wrong before is what the user is told
+    std::error_code ignored;  // the user gets the earlier error
     if (!finished_) fs::remove_all(path_, ignored);
   }
   void finished() { finished_ = true; }
@@ -94,7 +94,7 @@ class UnfinishedFolder {
   bool finished_ = false;
 };
 
-// Writes beside the folder, then puts the new one in its place.
+// Writes a new folder next to the old one, then replaces the old one.
 void replace(const fs::path& folder, const Checkpoint& checkpoint) {
   const auto beside = [&](const char* what) {
     return folder.parent_path() / ("." + folder.filename().string() + what);
@@ -156,7 +156,7 @@ std::vector<std::string> FileCheckpointer::names() const {
     if (!fs::exists(folder_)) return names;
     for (const auto& entry : fs::directory_iterator(folder_)) {
       const auto name = entry.path().filename().string();
-      if (!name.starts_with('.')) names.push_back(name);  // else it is half written
+      if (!name.starts_with('.')) names.push_back(name);  // else it is unfinished
     }
     std::sort(names.begin(), names.end());
     return names;

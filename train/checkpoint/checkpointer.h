@@ -1,5 +1,5 @@
-// Where the checkpoints of a training are kept: an interface to extend, for object stores, databases or memory, and the
-// files that are used unless another is given.
+// The storage of a training's checkpoints: an interface to implement for object stores, databases or memory, and the
+// default implementation, which uses files.
 #pragma once
 
 #include <cstdint>
@@ -16,63 +16,64 @@ namespace burn::train {
 struct TrainingState {
   static constexpr std::int64_t kVersion = 3;
 
-  std::int64_t version = 1;  // of the format; what has none is of the first
-  std::string run;           // its identifier in the file of events
-  std::int64_t epoch = 0;    // that is over, or, if interrupted, under way
-  bool interrupted = false;  // the checkpoint is of a moment within the epoch
-  std::int64_t batches = 0;  // of that epoch that have been trained on, if interrupted
-  std::int64_t items = 0;    // in them
-  std::int64_t steps = 0;    // of the optimizer, since the run began
-  // Unsigned numbers in signed fields, because JSON's whole numbers are those.
+  std::int64_t version = 1;  // of the format; version 1 did not write this field
+  std::string run;           // the run's identifier in the event file
+  std::int64_t epoch = 0;    // the last complete epoch or, if interrupted, the current one
+  bool interrupted = false;  // the checkpoint was taken within the epoch
+  std::int64_t batches = 0;  // if interrupted: batches of that epoch that were trained on
+  std::int64_t items = 0;    // in those batches
+  std::int64_t steps = 0;    // optimizer steps since the run began
+  // Unsigned numbers in signed fields, because configurations write whole numbers as signed.
   std::int64_t seed = 0;         // of the training; each epoch's random numbers follow from it
-  std::int64_t stream_seed = 0;  // where the first device's random numbers are
+  std::int64_t stream_seed = 0;  // seed and offset of the first device's random stream
   std::int64_t stream_offset = 0;
   std::vector<std::int64_t> other_streams;  // those of the other devices of a strategy: seed, offset, seed, ...
-  std::vector<std::string> metrics;         // of training, as columns of the history
-  std::vector<std::string> valid_metrics;   // of validation; version 1 has one list for both
-  std::vector<std::string> optimizers;      // their names, where they have any
+  std::vector<std::string> metrics;         // names of the training metrics, as columns of the history
+  std::vector<std::string> valid_metrics;   // of the validation metrics; version 1 has one list for both
+  std::vector<std::string> optimizers;      // their names, if they have any
   std::vector<std::string> more;            // the names of Checkpoint::more
-  // Where the training loader's stream goes on (DataLoader::position); empty: there is none. Since version 3.
+  // The position at which the training loader's stream continues (DataLoader::position); empty: no stream. Since
+  // version 3.
   std::string stream_position;
   BURN_CONFIG(TrainingState, version, run, epoch, interrupted, batches, items, steps, seed, stream_seed, stream_offset,
               other_streams, metrics, valid_metrics, optimizers, more, stream_position)
 };
 
-// Everything that a training needs to go on as if it had never stopped.
+// Everything that a training needs to continue as if it had not stopped.
 struct Checkpoint {
   TrainingState state;
   Record model;
   Record optimizer;
-  Record metrics;                      // their history, and what they have gathered of an epoch under way
+  Record metrics;                      // their history, and their partial results of the current epoch
   std::string scheduler;               // JSON
-  std::map<std::string, Record> more;  // what only some trainings have: "ema", "grad_scaler"
+  std::map<std::string, Record> more;  // optional parts of a training: "ema", "grad_scaler"
 };
 
-// Checkpoints by name. A name is made of small letters, digits and "-". save() and remove() are called by the thread
-// that writes checkpoints, the others while nothing is written.
+// Stores checkpoints by name. A name consists of small letters, digits and "-". save() and remove() are called by the
+// thread that writes checkpoints, the other functions only while nothing is being written.
 class Checkpointer {
  public:
   virtual ~Checkpointer() = default;
 
-  // Keeps a checkpoint, in the place of one of that name: afterwards there is the new one, or, after an error, the old
-  // one. The records may hold tensors that are still on the device; Record::save() writes them without having all of
+  // Stores a checkpoint and replaces an older one of that name, atomically: after an error the old one must still be
+  // there. The records may hold tensors that are still on the device; Record::save() writes them without having all of
   // them in memory. Errors (thrown): one sentence that says what could not be written, and why.
   virtual void save(const std::string& name, const Checkpoint& checkpoint) = 0;
-  // Errors (thrown): NOT_FOUND; DATA_LOSS for one that is not as it was written; RESOURCE_EXHAUSTED where there is no
-  // memory for it.
+  // Errors (thrown): NOT_FOUND; DATA_LOSS for a checkpoint that differs from what was written; RESOURCE_EXHAUSTED if
+  // memory does not suffice.
   virtual Checkpoint load(const std::string& name) const = 0;
-  // Of a checkpoint the record of that name: "model", or one of Checkpoint::more. Errors: as load().
+  // Loads one record of a checkpoint: "model", or one of Checkpoint::more. Errors: as load().
   virtual Record load_record(const std::string& name, const std::string& record) const = 0;
-  virtual void remove(const std::string& name) = 0;  // does nothing where there is none
+  virtual void remove(const std::string& name) = 0;  // does nothing if there is none
   virtual std::vector<std::string> names() const = 0;
-  virtual std::string place() const = 0;  // in messages: the folder
+  virtual std::string place() const = 0;  // for messages: the folder
 };
 
-// Folders with files, in a folder:
+// Stores each checkpoint as a folder with files:
 //
 //   <folder>/epoch-3/{model,optimizer,metrics}.safetensors, {scheduler,state}.json
 //
-// A folder is there complete or not at all; "checksums" in it says what its files were when they were written.
+// A folder exists complete or not at all; the file "checksums" in it has the checksums of its files as written.
 class FileCheckpointer : public Checkpointer {
  public:
   explicit FileCheckpointer(std::filesystem::path folder) : folder_(std::move(folder)) {}

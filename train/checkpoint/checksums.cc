@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFile = "checksums";
 
-// A file's checksum and size, a piece at a time: it may be larger than memory.
+// Computes a file's checksum and size in pieces: it may be larger than memory.
 struct Sum {
   std::string hash;
   std::uint64_t size = 0;

@@ -1,5 +1,5 @@
-// Checksums of the files of a folder, in a file beside them: what a disk, a copy or a power cut has changed is found
-// before it is trusted. They guard against accidents, not against people. Private to train/checkpoint.
+// Checksums of the files of a folder, in a file next to them, to detect changes by a disk, a copy or a power cut before
+// the files are used. They protect against accidents, not against attackers. Private to train/checkpoint.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace burn::train {
 void write_checksums(const std::filesystem::path& folder, std::span<const std::string> files);
 
 // Errors (thrown): DATA_LOSS, naming the file and what differs. A folder without the file "checksums" (written by an
-// older version) is taken as it is.
+// older version) is not checked.
 void check_checksums(const std::filesystem::path& folder);
 
 }  // namespace burn::train

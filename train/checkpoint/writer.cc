@@ -52,7 +52,7 @@ void CheckpointWriter::run() {
     lock.unlock();
     auto outcome = perform(*job);
     if (job->is_snapshot) outcome.snapshot = std::move(job->checkpoint);
-    job.reset();  // what it holds, before anything waits for the next ones
+    job.reset();  // releases its data before waiting for the next job
     lock.lock();
     is_writing_ = false;
     outcomes_.push_back(std::move(outcome));

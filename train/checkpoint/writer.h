@@ -1,4 +1,4 @@
-// Writes the checkpoints of a training on a thread of its own, while training goes on.
+// Writes the checkpoints of a training on a background thread while training continues.
 #pragma once
 
 #include <condition_variable>
@@ -21,43 +21,45 @@ class CheckpointWriter {
   struct Job {
     CheckpointKind kind = CheckpointKind::epoch;
     Checkpoint checkpoint;
-    // When it is written: the epochs that stay, if any go; of those within epochs the newest so many.
+    // Clean-up after the write: kept_epochs: epochs whose checkpoints stay; std::nullopt: all. kept_within_epochs: how
+    // many of the newest checkpoints within epochs stay.
     std::optional<std::vector<std::int64_t>> kept_epochs;
     std::int64_t kept_within_epochs = 0;
     bool is_snapshot = false;  // its records hold tensors of a device
   };
-  // What has become of a job.
+  // The outcome of a job.
   struct Outcome {
     std::string name;
     CheckpointKind kind = CheckpointKind::epoch;
     std::int64_t epoch = 0, step = 0;
-    double seconds = 0;   // that writing it took
-    std::string failure;  // empty: it is written
-    // Of a snapshot. What holds its tensors decides which tensors a step gives away, hence which program the step is.
-    // So they are let go between two steps, not by the writer's thread in the middle of one.
+    double seconds = 0;   // duration of the write
+    std::string failure;  // empty: success
+    // The written checkpoint, if it was a snapshot. While it holds tensors, a step cannot donate them, which makes the
+    // step a different program. So the training thread releases it between two steps, not the writer's thread during
+    // one.
     std::optional<Checkpoint> snapshot;
   };
 
-  // Starts no thread until there is something to write.
+  // The thread is started by the first write().
   explicit CheckpointWriter(CheckpointStore store) : store_(std::move(store)) {}
-  ~CheckpointWriter();  // writes what is left
+  ~CheckpointWriter();  // writes the remaining jobs
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  // Jobs that may wait while one is written.
+  // How many jobs may wait while one is being written.
   static constexpr std::size_t kMaxWaiting = 1;
-  // Returns at once, unless kMaxWaiting wait already.
+  // Returns at once, unless kMaxWaiting jobs are waiting already; then blocks until one of them is started.
   void write(Job job);
   bool is_idle() const;
   std::vector<Outcome> take_outcomes();
-  void wait();  // until all is written
+  void wait();  // until all jobs are written
 
  private:
   void run();
   Outcome perform(const Job& job) const;
 
   const CheckpointStore store_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Job> waiting_;
   std::vector<Outcome> outcomes_;

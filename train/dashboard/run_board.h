@@ -1,4 +1,4 @@
-// The runs that a dashboard shows, shared by what fills them and what serves them.
+// The runs that a dashboard shows, shared by the threads that fill them and those that serve them.
 #pragma once
 
 #include <filesystem>
@@ -15,20 +15,20 @@
 namespace burn::train::dashboard {
 
 struct BoardRun {
-  std::filesystem::path folder;  // of the run: it holds the file "events"
+  std::filesystem::path folder;  // the run's folder, with the file "events"
   RunState state;
   std::uint64_t version = 0;  // changes with every event
-  bool is_running = false;    // as far as is known
-  std::string problem;        // why its file cannot be read; empty: it can
-  Stop stop;                  // empty: it cannot be stopped from here
+  bool is_running = false;    // as far as known
+  std::string problem;        // why its file cannot be read; empty: no problem
+  Stop stop;                  // empty: the dashboard cannot stop the run
 };
 
-// Thread-safe. Runs keep their places: run i stays run i.
+// Thread-safe. Runs keep their index.
 class RunBoard {
  public:
   std::size_t add(BoardRun run);
   std::size_t size() const;
-  // Calls `use` with the runs, which nothing changes meanwhile.
+  // Calls `use` with the runs; they do not change during the call.
   void read(const std::function<void(const std::vector<std::unique_ptr<BoardRun>>&)>& use) const;
   void change(std::size_t run, const std::function<void(BoardRun&)>& use);
 
@@ -37,20 +37,20 @@ class RunBoard {
   std::vector<std::unique_ptr<BoardRun>> runs_;
 };
 
-// Adds the events that a resumed run's file has of the time before; of another run, nothing. Errors: as
-// events::EventFileReader.
+// Adds the events that the file of a resumed run has from before `start`; adds nothing if the file is of another run.
+// Errors: as events::EventFileReader.
 void add_history(const std::filesystem::path& folder, const events::Start& start, RunState& state);
 
-// Follows the event files of folders: those that are there, those that come, and what is added to them. Used by one
+// Follows the event files in folders: finds existing and new ones, and reads the events that are appended. Used by one
 // thread.
 class FolderReader {
  public:
-  // Folders with a file "events", at most so many folders below those that are given.
+  // How deep below the given folders it looks for folders with a file "events".
   static constexpr int kMaxDepth = 4;
 
   FolderReader(std::vector<std::filesystem::path> folders, RunBoard& board);
 
-  // Looks for new runs, and reads what the files have more. Returns whether there was anything.
+  // Looks for new runs, and reads the new events of all files. Returns whether anything was new.
   bool poll();
 
  private:
@@ -66,7 +66,7 @@ class FolderReader {
   std::vector<Followed> files_;
 };
 
-// The folders below (or equal to) a folder that hold an event file.
+// The folders with an event file, below `folder` or the folder itself.
 std::vector<std::filesystem::path> run_folders(const std::filesystem::path& folder,
                                                int depth = FolderReader::kMaxDepth);
 

@@ -51,7 +51,7 @@ void RunState::begin(const events::Start& start, std::int64_t time_us) {
   if (!goes_on) {
     auto messages = std::exchange(messages_, {});
     *this = RunState{};
-    if (!start.resumed) messages_ = std::move(messages);  // of before its first event
+    if (!start.resumed) messages_ = std::move(messages);  // messages from before the first Start
     first_us_ = last_us_ = time_us;
   }
   start_ = start;

@@ -1,4 +1,4 @@
-// What a run has come to, made of its events, in bounded memory: what both dashboards show.
+// The state of a run, computed from its events in bounded memory; both dashboards show it.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ struct EpochValue {
   double value = 0;
 };
 
-// How a metric goes on one split.
+// The values of a metric on one split over time.
 struct Curve {
-  Series steps;   // by step of the optimizer
+  Series steps;   // by optimizer step
   Series epochs;  // one point for each pass over the split
   std::optional<EpochValue> last;
   // Each value that was better than all before it; the last one is the best.
@@ -48,32 +48,32 @@ class RunState {
   const events::Start& start() const { return start_; }
   const std::vector<events::MetricInfo>& metrics() const { return start_.metrics; }
   bool has_begun() const { return has_begun_; }
-  // Of a metric, by its index in metrics().
+  // The curve of a metric, by its index in metrics().
   const Curve& curve(std::size_t metric, Split split) const {
     return curves_.at(metric).at(static_cast<std::size_t>(split));
   }
-  // What a metric whose result is a text said last on a split; empty where it has said nothing.
+  // The last text of a metric on a split, if its result is a text; empty if there is none yet.
   const std::string& text(std::size_t metric, Split split) const {
     return texts_.at(metric).at(static_cast<std::size_t>(split));
   }
   bool is_text(std::size_t metric) const {
     return std::ranges::any_of(texts_.at(metric), [](const std::string& text) { return !text.empty(); });
   }
-  std::int64_t points() const { return points_; }  // of all curves
+  std::int64_t points() const { return points_; }  // in all curves together
   const std::optional<events::Progress>& progress() const { return progress_; }
   const std::optional<events::CheckpointWritten>& checkpoint() const { return checkpoint_; }
   std::int64_t checkpoint_us() const { return checkpoint_us_; }
   const std::optional<events::Phases>& phases() const { return phases_; }
-  const std::optional<events::End>& end() const { return end_; }  // none while it runs, or was killed
+  const std::optional<events::End>& end() const { return end_; }  // none if it still runs or was killed
   const std::deque<LoggedMessage>& messages() const { return messages_; }
   std::int64_t first_us() const { return first_us_; }  // times of the first and last event
   std::int64_t last_us() const { return last_us_; }
   std::int64_t step() const { return step_; }
-  std::int64_t epoch() const { return epoch_; }  // that are over
-  // Of the device, while the training runs in this process: none is known of others.
+  std::int64_t epoch() const { return epoch_; }  // the last complete epoch
+  // The use of the device; known only if the training runs in this process.
   const std::optional<events::DeviceUse>& device_use() const { return device_use_; }
   void set_device_use(std::optional<events::DeviceUse> use) { device_use_ = use; }
-  // Seconds until the planned end, validation included; none while not known.
+  // Seconds until the planned end, validation included; none if not known yet.
   std::optional<double> seconds_left() const;
 
  private:
@@ -93,7 +93,7 @@ class RunState {
   std::optional<events::End> end_;
   std::optional<events::DeviceUse> device_use_;
   std::deque<LoggedMessage> messages_;
-  std::array<double, kSplits> split_seconds_{};  // of the last whole pass
+  std::array<double, kSplits> split_seconds_{};  // duration of the last complete pass
   std::int64_t first_us_ = 0, last_us_ = 0, checkpoint_us_ = 0;
   std::int64_t step_ = 0, epoch_ = 0;
 };

@@ -1,4 +1,4 @@
-// One curve in bounded memory: the points of a metric, however many, as a few thousand buckets.
+// One curve in bounded memory: any number of points of a metric, aggregated into at most kBuckets buckets.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace burn::train::dashboard {
 
-// The values of the steps first_step to step.
+// The aggregated values of the steps first_step to step.
 struct Bucket {
   std::int64_t first_step = 0, step = 0;
   std::int64_t count = 0, not_finite = 0;
@@ -18,22 +18,22 @@ struct Bucket {
   void add(const Bucket& later);
 };
 
-// When the buckets are full, each two neighbours become one: a bucket then holds twice as many points. A copy is a
+// When all buckets are used, each two neighbours are merged, and a bucket then holds twice as many points. A copy is a
 // snapshot. One thread at a time.
 class Series {
  public:
-  static constexpr std::size_t kBuckets = 2048;  // at most
-  static constexpr std::size_t kRecent = 512;    // the newest points, one by one
+  static constexpr std::size_t kBuckets = 2048;  // maximum
+  static constexpr std::size_t kRecent = 512;    // how many of the newest points are kept individually
 
   void add(const events::MetricPoint& point);
-  // Removes what is after a step: a resumed run makes it again.
+  // Removes the points after a step: a resumed run computes them again.
   void truncate(std::int64_t step);
 
   const std::vector<Bucket>& buckets() const { return buckets_; }
   const std::deque<Bucket>& recent() const { return recent_; }
   bool empty() const { return buckets_.empty(); }
   std::int64_t points() const { return points_; }
-  // Changes when buckets other than the last one have changed: what was read of them before is not valid any more.
+  // Changes when buckets other than the last one have changed, so that readers discard what they have read before.
   std::int64_t generation() const { return generation_; }
 
  private:

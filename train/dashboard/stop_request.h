@@ -1,4 +1,4 @@
-// What a dashboard asks of the training that it shows.
+// A dashboard's request to stop the training that it shows.
 #pragma once
 
 #include <cstdint>

@@ -47,7 +47,7 @@ std::vector<events::MetricValue> numbers(const metric::MetricSet& metrics, const
   return told;
 }
 
-// Whether a line of evaluation.jsonl is of that set.
+// Whether a line of evaluation.jsonl belongs to that data set.
 bool is_of(const std::string& line, const std::string& set) {
   try {
     const auto found = nn::detail::JsonReader::parse(line, "evaluation").find("set");
@@ -85,7 +85,7 @@ void EvaluationPass::batch(const StepOutput& output) {
   Device{measured.numbers.device()}.flush();
   metrics_.push(measured, output.items);
   const auto items = metrics_.items();
-  metrics_.take(client::Pacer::kMaxAheadFarAway);  // the pacer lets no loop go further
+  metrics_.take(client::Pacer::kMaxAheadFarAway);  // the pacer limits all loops to this
   if (metrics_.items() != items) tell_progress();
 }
 

@@ -1,4 +1,4 @@
-// The part of an evaluation that is free of the types of model and batch.
+// The part of an evaluation that does not depend on the types of model and batch.
 #pragma once
 
 #include <chrono>
@@ -15,20 +15,20 @@
 
 namespace burn::train {
 
-// A metric after a whole evaluation.
+// The result of a metric after an evaluation.
 struct EvaluatedMetric {
   std::string name;
-  double value = 0;  // NaN of a text, and of what has no value
-  std::string text;  // as it is written: "97.1 %"
+  double value = 0;  // NaN if the result is a text or there is no value
+  std::string text;  // formatted: "97.1 %"
 };
 
 struct Evaluation {
-  std::string name;  // of the set of items: "test"
+  std::string name;  // name of the data set: "test"
   std::int64_t items = 0;
   double seconds = 0;
   std::vector<EvaluatedMetric> metrics;
 
-  // Errors: NOT_FOUND with those that there are.
+  // Errors: NOT_FOUND, listing the existing metrics.
   const EvaluatedMetric& metric(std::string_view metric_name) const;
   double value(std::string_view metric_name) const { return metric(metric_name).value; }
 };
@@ -41,17 +41,18 @@ struct EvaluatorOptions {
   bool summary = true;
 };
 
-// One evaluation under way, by one thread.
+// A running evaluation. One thread.
 class EvaluationPass {
  public:
   // Errors: those of MetricSet.
   EvaluationPass(const EvaluatorOptions& options, std::string name, std::int64_t total_items);
 
-  // Measures a batch whose step has been recorded, sends it, and takes in what has arrived of earlier ones. Waits only
-  // while too many batches are on their way. Errors: what a metric lacks; what went wrong on the device.
+  // Records the metrics of a batch whose step has been recorded, sends the program, and processes results of earlier
+  // batches that have arrived. Waits only while too many batches are in flight. Errors: a tensor that a metric lacks;
+  // errors of the device.
   void batch(const StepOutput& output);
-  // Waits for the rest, tells the result, and writes its line to <artifact_dir>/evaluation.jsonl, in the place of an
-  // earlier one of that name.
+  // Waits for the remaining batches, publishes the result, and writes its line to <artifact_dir>/evaluation.jsonl,
+  // replacing an earlier line of that name.
   Evaluation finish();
 
  private:

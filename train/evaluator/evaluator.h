@@ -7,7 +7,8 @@
 //   evaluator.eval_all(model, {{"clean", clean_loader}, {"noisy", noisy_loader}});
 //   evaluator.predict(model, loader, [&](const TensorData& output) { ... });   // batch by batch, in order
 //
-// The model's valid_step(batch), else its step(batch), is called on model.valid(): without dropout and without a tape.
+// Calls the model's valid_step(batch), or step(batch) if it has none, on model.valid(): without dropout and without a
+// tape.
 #pragma once
 
 #include <concepts>
@@ -41,7 +42,7 @@ StepOutput evaluated_step(const M& model, const Batch& batch) {
   }
 }
 
-// The tensors that a model predicts of a batch: those of predict(batch), else the output of its step.
+// The tensors that a model predicts for a batch: those of predict(batch), or else the output of its step.
 template <typename M, typename Batch>
 std::vector<client::Value> predicted(const M& model, const Batch& batch) {
   if constexpr (requires { metric::Measured{model.predict(batch)}; }) {
@@ -51,7 +52,7 @@ std::vector<client::Value> predicted(const M& model, const Batch& batch) {
   }
 }
 
-// The batch that a model's step takes.
+// The type of batch that a model's step takes.
 template <typename M>
 struct StepBatch;
 template <typename M, typename Output, typename Batch>
@@ -61,17 +62,18 @@ struct StepBatch<Output (M::*)(const Batch&) const> {
 
 }  // namespace detail
 
-// What a model's step() takes: needed only where it is not overloaded and no template.
+// The type of batch that a model's step() takes. Works only if step() is neither overloaded nor a template.
 template <typename M>
 using BatchOf = typename detail::StepBatch<decltype(&M::step)>::type;
 
 // A description of evaluations. A value; one thread at a time.
 class Evaluator {
  public:
-  // Results go to evaluation.jsonl in that folder, one line for each set, beside what a training left there.
+  // Results are written to evaluation.jsonl in that folder, one line for each data set. The folder may be that of a
+  // training.
   explicit Evaluator(std::filesystem::path artifact_dir) { options_.artifact_dir = std::move(artifact_dir); }
 
-  // What is measured. Without this: the loss.
+  // The metrics. Default: the loss.
   template <std::derived_from<metric::Metric>... Ms>
   Evaluator& metrics(Ms... metrics) {
     options_.metrics.clear();
@@ -82,19 +84,19 @@ class Evaluator {
     options_.renderer = std::move(renderer);
     return *this;
   }
-  // Told the events of each evaluation, beside the renderer.
+  // Another receiver of the events of each evaluation, in addition to the renderer.
   Evaluator& logger(std::shared_ptr<events::EventSink> logger) {
     options_.loggers.push_back(std::move(logger));
     return *this;
   }
-  // A line with the metrics at the end of each evaluation.
+  // Whether to print a line with the metrics at the end of each evaluation.
   Evaluator& summary(bool wanted) {
     options_.summary = wanted;
     return *this;
   }
 
-  // Errors: a metric that needs what the step does not give; two metrics of one name; what goes wrong on the device or
-  // while the result is written.
+  // Errors: a metric that needs a tensor that the step does not return; two metrics with one name; errors of the device
+  // and of writing the result.
   template <Module M, typename Batch>
   Evaluation eval(const std::string& name, const M& model, const data::DataLoader<Batch>& loader,
                   Loc where = Loc::current()) const {
@@ -105,7 +107,7 @@ class Evaluator {
     return pass.finish();
   }
 
-  // One set after the other.
+  // Evaluates the data sets one after the other.
   template <Module M, typename Batch = BatchOf<M>>
   std::vector<Evaluation> eval_all(
       const M& model, const std::vector<std::pair<std::string, data::DataLoader<std::type_identity_t<Batch>>>>& sets,
@@ -115,10 +117,10 @@ class Evaluator {
     return results;
   }
 
-  // Calls `each` with what the model predicts of each batch, in the loader's order: the tensors of the model's
-  // predict(batch), which returns a tensor or a metric::Measured of several, else the output of its step. `each` takes
-  // the first tensor (TensorData), or all of them (std::span<const TensorData>). Few batches are on their way at a
-  // time, so the memory does not grow with the loader.
+  // Calls `each` with the predictions for each batch, in the loader's order: the tensors of the model's predict(batch),
+  // which returns a tensor or a metric::Measured of several, or else the output of its step. `each` takes the first
+  // tensor (TensorData), or all of them (std::span<const TensorData>). Only a few batches are in flight at a time, so
+  // memory does not grow with the loader.
   template <Module M, typename Batch, typename Each>
     requires std::invocable<Each&, const TensorData&> || std::invocable<Each&, std::span<const TensorData>>
   void predict(const M& model, const data::DataLoader<Batch>& loader, Each each, Loc where = Loc::current()) const {

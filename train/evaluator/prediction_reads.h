@@ -1,4 +1,4 @@
-// Predictions that are on their way from the device: a bounded number of batches.
+// Predictions being read from the device, for a bounded number of batches.
 #pragma once
 
 #include <deque>
@@ -18,10 +18,10 @@ class PredictionReads {
   using Each = std::function<void(std::span<const TensorData> tensors)>;
   explicit PredictionReads(Each each) : each_(std::move(each)) {}
 
-  // Asks for the tensors of a batch, and hands on those of earlier batches until so few are on their way that the
-  // device stays busy and no more. Errors: what went wrong on the device; what the receiver throws.
+  // Starts reading the tensors of a batch, and passes those of earlier batches to the receiver until only as many
+  // batches are in flight as keep the device busy. Errors: errors of the device; what the receiver throws.
   void push(const std::vector<client::Value>& tensors);
-  void finish();  // hands on the rest
+  void finish();  // passes on the remaining batches
 
  private:
   void take(std::size_t pending);

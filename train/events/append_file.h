@@ -1,4 +1,4 @@
-// A file that grows at its end: what loggers and event files are written to.
+// A file that is appended to, for loggers and event files.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace burn::train::events {
 
 class AppendFile {
  public:
-  // Makes the file and the folders above it if they are not there. Errors of all functions (thrown): UNAVAILABLE naming
+  // Creates the file and its parent folders if they do not exist. Errors of all functions (thrown): UNAVAILABLE naming
   // the file and the system's reason.
   explicit AppendFile(std::filesystem::path path);
 
   void write(std::string_view bytes);
-  void cut(std::uint64_t size);  // to so many bytes
-  // Holds the lock that tells other processes that the file is being written; false: another one holds it.
+  void cut(std::uint64_t size);  // truncates to `size` bytes
+  // Takes the lock that tells other processes that the file is being written; false: another process holds it.
   bool lock();
   const std::filesystem::path& path() const { return path_; }
 
@@ -26,7 +26,7 @@ class AppendFile {
   UniqueFd file_;
 };
 
-// A process holds the file's lock.
+// Whether a process holds the file's lock.
 bool is_locked(const std::filesystem::path& path);
 
 }  // namespace burn::train::events

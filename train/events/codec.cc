@@ -81,7 +81,7 @@ class Reader {
   template <typename T>
   void get(std::vector<T>& list) {
     const auto size = varint();
-    if (size > bytes_.size()) fail("a list longer than the bytes");  // each element has a byte at least
+    if (size > bytes_.size()) fail("a list longer than the bytes");  // each element has at least one byte
     list.resize(size);
     for (auto& value : list) get(value);
   }
@@ -138,7 +138,7 @@ Body body_of(std::uint64_t kind, Reader& reader) {
 }  // namespace
 
 std::string encode(const Event& event) {
-  auto copy = event.body;  // fields() gives what can be written to
+  auto copy = event.body;  // fields() returns non-const references
   Writer writer;
   writer.put(event.time_us);
   put_varint(writer.bytes, copy.index());

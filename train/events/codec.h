@@ -1,5 +1,5 @@
-// Events as bytes: the payloads of the records of an event file. Little-endian; whole numbers as variable-length
-// integers (zigzag, seven bits a byte), floats as eight bytes, texts and lists after their length.
+// Encodes events as payloads for the records of an event file. Little-endian; whole numbers are variable-length
+// integers (zigzag, seven bits per byte), floats take eight bytes, texts and lists are preceded by their length.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 namespace burn::train::events {
 
 std::string encode(const Event& event);
-// Nothing for a kind of event that this version does not know. Fields that the bytes lack, as older versions wrote
-// them, keep their defaults; bytes after the last field are left. Errors (thrown): DATA_LOSS for bytes that encode()
-// cannot have written.
+// Returns std::nullopt for an unknown kind of event. Fields that are missing, as in files of older versions, keep their
+// defaults; bytes after the last field are ignored. Errors (thrown): DATA_LOSS for bytes that encode() cannot have
+// written.
 std::optional<Event> decode(std::string_view bytes);
 
-// The polynomial of Castagnoli (CRC-32C), which TensorBoard's files have, too. `more`: bytes that follow.
+// CRC-32C (Castagnoli), which TensorBoard's files use, too. `more`: bytes that follow `bytes`.
 std::uint32_t crc32c(std::string_view bytes, std::string_view more = {});
 
 void put_u32(std::string& bytes, std::uint32_t value);  // little-endian

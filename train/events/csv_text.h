@@ -8,10 +8,10 @@
 
 namespace burn::train::events {
 
-// Empty where it is not finite.
+// Empty for a number that is not finite.
 inline std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
-// In quotes where it has a comma, a quote or a new line.
+// Quoted if it contains a comma, a quote or a new line.
 inline std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";

@@ -72,7 +72,7 @@ std::string advice(const Phases& phases) {
   const double total = phases.total();
   if (total <= 0) return {};
   const auto share = [&](double seconds) { return 100 * seconds / total; };
-  // Of what can be mended that which takes the most.
+  // The largest share that the user can reduce.
   const double largest = std::max({phases.waiting_for_data, phases.checkpoint, phases.recording});
   if (phases.waiting_for_data == largest && share(largest) >= 10) {
     auto text = fmt::format("{:.0f} % of the time waits for the loader", share(phases.waiting_for_data));

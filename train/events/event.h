@@ -1,7 +1,7 @@
-// What happens in a training, as plain data: numbers, not texts. Renderers, loggers and dashboards are given these
-// (train/events/event_sink.h), and the file <artifact_dir>/events holds them (train/events/event_file.h).
+// The events of a training, as plain data: numbers, not texts. Renderers, loggers and dashboards receive them
+// (train/events/event_sink.h), and the file <artifact_dir>/events stores them (train/events/event_file.h).
 //
-// Every kind of event lists its fields in fields(), in the order in which the file has them: new fields go to the end.
+// Every kind of event lists its fields in fields(), in the order of the file: append new fields at the end.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ using train::Split;  // its former place; deprecated
 
 namespace burn::train::events {
 
-// How a number of a metric is written: "0.1234", "96.1 %", "1.00e-03".
+// How a metric's value is formatted: "0.1234", "96.1 %", "1.00e-03".
 struct ValueFormat {
   std::int32_t decimals = 4;
   bool scientific = false;
-  std::string unit = {};  // written after the number: " %"
+  std::string unit = {};  // appended to the number: " %"
 
   auto fields() { return std::tie(decimals, scientific, unit); }
 };
@@ -53,17 +53,17 @@ struct MetricValue {
   auto fields() { return std::tie(metric, value); }
 };
 
-// The first event of a run, and again when a run is resumed. Of earlier points of the run, those after `step` and of
-// epochs after `epoch` do not count any more: they are made again.
+// The first event of a run; another one follows when the run is resumed. It invalidates earlier points of the run after
+// `step` and of epochs after `epoch`: they are computed again.
 struct Start {
   std::string run = {};     // a random identifier; the same when a run is resumed
-  std::string name = {};    // of the run, for people: the last part of its folder
-  std::string device = {};  // what the training computes on
+  std::string name = {};    // the run's name for display: the last part of its folder
+  std::string device = {};  // the training's device
   std::vector<MetricInfo> metrics = {};
   std::int64_t epochs = 0;     // planned
-  std::int64_t max_steps = 0;  // planned; 0: no limit but the epochs
+  std::int64_t max_steps = 0;  // planned; 0: limited by the epochs only
   bool resumed = false;
-  std::int64_t epoch = 0, step = 0;  // that are over: where a resumed run goes on
+  std::int64_t epoch = 0, step = 0;  // complete ones; a resumed run continues after them
 
   auto fields() { return std::tie(run, name, device, metrics, epochs, max_steps, resumed, epoch, step); }
 };
@@ -76,18 +76,18 @@ struct SplitStart {
   auto fields() { return std::tie(split, epoch, total_items); }
 };
 
-// How far the current pass over a split is. Counts what the device has finished.
+// The progress of the current pass over a split. Counts what the device has finished.
 struct Progress {
   Split split = Split::train;
   std::int64_t epoch = 1, epochs = 1;
-  std::int64_t step = 0;  // steps of the optimizer since the beginning of the run
+  std::int64_t step = 0;  // optimizer steps since the run began
   std::int64_t items = 0, total_items = 0;
   std::int64_t skipped = 0;  // batches whose step failed and changed nothing; their items are counted
   double seconds = 0;        // since the pass began
   double items_per_second = 0;
-  double seconds_left = 0;               // of the pass
+  double seconds_left = 0;               // until the end of the pass
   double rate = 0;                       // the learning rate
-  std::vector<MetricValue> values = {};  // of the pass so far
+  std::vector<MetricValue> values = {};  // over the pass so far
 
   auto fields() {
     return std::tie(split, epoch, epochs, step, items, total_items, skipped, seconds, items_per_second, seconds_left,
@@ -95,23 +95,23 @@ struct Progress {
   }
 };
 
-// The values of a metric for the batches of the steps first_step to step: one step, or several where steps are faster
-// than 50 a second.
+// The values of a metric for the batches of the steps first_step to step: one step, or several if there are more than
+// 50 steps per second.
 struct MetricPoint {
   std::int32_t metric = 0;
   Split split = Split::train;
   std::int64_t first_step = 0, step = 0;
-  std::int64_t count = 1;  // finite values; mean, min and max are theirs
+  std::int64_t count = 1;  // number of finite values; mean, min and max are over these
   std::int64_t not_finite = 0;
   double mean = 0, min = 0, max = 0;
 
   static MetricPoint of(std::int32_t metric, Split split, std::int64_t step, double value);
-  void add(const MetricPoint& later);  // of the same metric and split
+  void add(const MetricPoint& later);  // Requires: the same metric and split
 
   auto fields() { return std::tie(metric, split, first_step, step, count, not_finite, mean, min, max); }
 };
 
-// A text that a metric measured.
+// The result of a metric whose result is a text.
 struct TextPoint {
   std::string metric;
   Split split = Split::train;
@@ -121,7 +121,7 @@ struct TextPoint {
   auto fields() { return std::tie(metric, split, step, text); }
 };
 
-// A pass over a split is over. `step`: the steps of the optimizer at that moment.
+// The end of a pass over a split. `step`: the number of optimizer steps at that moment.
 struct SplitEnd {
   Split split = Split::train;
   std::int64_t epoch = 1, step = 0;
@@ -142,7 +142,7 @@ struct EpochEnd {
 struct CheckpointWritten {
   std::int64_t epoch = 0, step = 0;
   double seconds = 0;
-  bool interrupted = false;  // of the moment at which the training was told to stop
+  bool interrupted = false;  // written because the training was told to stop
 
   auto fields() { return std::tie(epoch, step, seconds, interrupted); }
 };
@@ -156,10 +156,10 @@ struct Message {
   auto fields() { return std::tie(level, text); }
 };
 
-// Where the time of the thread that trains went since the start, in seconds.
+// How the training thread spent its time since the start, in seconds.
 struct Phases {
   double waiting_for_data = 0, recording = 0, sending = 0, waiting_for_numbers = 0, checkpoint = 0, other = 0;
-  std::int32_t workers = 0, cores = 0;  // threads of the loader, and cores that there are; 0: not known
+  std::int32_t workers = 0, cores = 0;  // threads of the loader, cores of the machine; 0: not known
 
   auto fields() {
     return std::tie(waiting_for_data, recording, sending, waiting_for_numbers, checkpoint, other, workers, cores);
@@ -167,11 +167,11 @@ struct Phases {
   double total() const { return waiting_for_data + recording + sending + waiting_for_numbers + checkpoint + other; }
 };
 
-// One sentence on the largest share: "38 % of the time waits for the loader: num_workers 2 of 16 cores". Empty where no
+// One sentence about the largest share: "38 % of the time waits for the loader: num_workers 2 of 16 cores". Empty if no
 // share is large.
 std::string advice(const Phases& phases);
 
-// One row of the table at the end: how a metric went over the epochs.
+// One row of the table at the end: a metric's extremes over the epochs.
 struct SummaryRow {
   Split split = Split::train;
   std::int32_t metric = 0;
@@ -192,7 +192,7 @@ std::string_view name(Ended reason);  // "completed", "stopped early", ...
 
 struct End {
   Ended reason = Ended::completed;
-  std::string text;  // of a failure
+  std::string text;  // message of a failure
 
   auto fields() { return std::tie(reason, text); }
 };

@@ -30,7 +30,7 @@ bool EventFileReader::open() {
     file_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file_ && errno == ENOENT) return false;
   }
-  if (file_ && end_ + kFrameBytes <= size_) return true;  // it is known to have more
+  if (file_ && end_ + kFrameBytes <= size_) return true;  // more is known to be available
   struct stat facts {};
   if (!file_ || ::fstat(file_.get(), &facts) != 0) {
     throw Error(StatusCode::unavailable,

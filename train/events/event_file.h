@@ -1,9 +1,9 @@
-// <artifact_dir>/events: all events of a run, in one file that only grows. Dashboards read it while it is written.
+// <artifact_dir>/events: all events of a run, in one append-only file. Dashboards read it while it is being written.
 //
 //   "BURNEVT1", then records: length of the payload (u32), CRC-32C of length and payload (u32), payload (codec.h)
 //
-// A process that ends while it writes leaves a record that is cut off; readers take that for the end, and a resumed
-// run writes over it. A run that is resumed adds a Start, which says which of the earlier points still count.
+// A process that ends during a write leaves a truncated record; readers treat it as the end, and a resumed run
+// overwrites it. A resumed run appends a Start, which says which of the earlier points are still valid.
 #pragma once
 
 #include <cstdint>
@@ -17,48 +17,48 @@
 
 namespace burn::train::events {
 
-// Reads a file from its beginning, in a buffer of some 64 KiB whatever its size. Used by one thread.
+// Reads a file from its beginning, with a buffer of about 64 KiB regardless of its size. Used by one thread.
 class EventFileReader {
  public:
-  // Records that are longer are damage: no event comes near.
+  // Longer records are treated as damage: events are much smaller.
   static constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;
 
-  // The file need not be there yet. Errors of all functions (thrown): DATA_LOSS for a file that is no event file;
-  // UNAVAILABLE for one that cannot be read.
+  // The file need not exist yet. Errors of all functions (thrown): DATA_LOSS for a file that is not an event file;
+  // UNAVAILABLE for a file that cannot be read.
   explicit EventFileReader(std::filesystem::path path);
 
-  // The next event that is whole; nothing at the end, where a later call may find more.
+  // The next complete event; std::nullopt at the end, where a later call may find more.
   std::optional<Event> next();
-  // What is after the last whole record: bytes of a record that is not finished, or damage.
+  // Whether bytes follow the last complete record: an unfinished or damaged record.
   bool has_rest() const { return size_ > end_; }
-  std::uint64_t end() const { return end_; }  // of the last whole record, in bytes
-  // The file was replaced by another one, as a run that begins afresh does: next() begins again.
+  std::uint64_t end() const { return end_; }  // offset of the end of the last complete record, in bytes
+  // Whether the file was replaced, as a new run does; next() then starts at the beginning of the new file.
   bool was_replaced();
 
  private:
   bool open();
-  std::string_view fill(std::size_t wanted);  // as many bytes after end_ as there are, up to `wanted`
+  std::string_view fill(std::size_t wanted);  // the available bytes after end_, at most `wanted`
 
-  void forget_rest();  // of the buffer: what is after end_ may be written over
+  void forget_rest();  // drops the buffer after end_, as the file may be overwritten there
 
   std::filesystem::path path_;
   UniqueFd file_;
   std::uint64_t inode_ = 0;
   std::uint64_t end_ = 0, size_ = 0;
-  std::string buffer_;  // bytes of the file from buffer_at_ on
+  std::string buffer_;  // content of the file from offset buffer_at_
   std::uint64_t buffer_at_ = 0;
 };
 
-// The run that an event file is of; nothing if there is no file or no event in it. Errors: as EventFileReader.
+// The identifier of an event file's run; std::nullopt without a file or an event in it. Errors: as EventFileReader.
 std::optional<std::string> run_of(const std::filesystem::path& path);
-// The run that goes on in a file, from a checkpoint of `run`; empty: the checkpoint does not say. Errors: as
-// EventFileReader; FAILED_PRECONDITION for a file of another run.
+// The identifier for a run that is resumed from a checkpoint of `run` and appends to this file. An empty `run`: the
+// checkpoint has no identifier. Errors: as EventFileReader; FAILED_PRECONDITION for a file of another run.
 std::string run_to_resume(const std::filesystem::path& path, const std::string& run);
 std::string new_run_id();  // 32 random hexadecimal digits
 
-// Writes the file. Opened by the first Start: one that is not resumed replaces the file, one that is goes on after its
-// last whole record. Errors (thrown by event() and flush()): UNAVAILABLE naming the file, FAILED_PRECONDITION for a
-// file that another process writes, or that is of another run.
+// Writes the file. The first Start opens it: a new run replaces the file, a resumed one appends after its last complete
+// record. Errors (thrown by event() and flush()): UNAVAILABLE naming the file, FAILED_PRECONDITION for a file that
+// another process is writing, or of another run.
 class EventFileSink final : public EventSink {
  public:
   explicit EventFileSink(std::filesystem::path path) : path_(std::move(path)) {}
@@ -74,8 +74,8 @@ class EventFileSink final : public EventSink {
   std::filesystem::path path_;
   std::optional<AppendFile> file_;
   std::vector<Event> before_start_;
-  std::string pending_;           // bytes that are not written
-  std::int64_t progress_us_ = 0;  // time of the last Progress that was written
+  std::string pending_;           // bytes that are not written yet
+  std::int64_t progress_us_ = 0;  // time of the last written Progress
 };
 
 }  // namespace burn::train::events

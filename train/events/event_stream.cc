@@ -103,7 +103,7 @@ void EventStream::deliver(const Event& event) {
   for (std::size_t i = 0; i < sinks_.size(); ++i) tell(i, [&](EventSink& sink) { sink.event(event); });
 }
 
-// A sink that throws is told nothing more; the others are told that.
+// Calls a sink. If it throws, it is not called any more, and the others get a message.
 template <typename Call>
 void EventStream::tell(std::size_t sink, Call&& call) {
   if (!sinks_[sink]) return;

@@ -7,7 +7,7 @@
 namespace burn::train::events {
 namespace {
 
-// The bytes of the UTF-8 character at the beginning of a text, 1 to 4; 0: there is none (RFC 3629, section 4).
+// The length in bytes, 1 to 4, of the UTF-8 character at the beginning of a text; 0: invalid (RFC 3629, section 4).
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);

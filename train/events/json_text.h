@@ -1,4 +1,4 @@
-// Texts and numbers as JSON.
+// Formats texts and numbers as JSON.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace burn::train::events {
 
-// With its quotes; "<" escaped, so that it cannot end a script; bytes that are no UTF-8 become U+FFFD.
+// Quoted; "<" is escaped, so that the text cannot close a script element; invalid UTF-8 becomes U+FFFD.
 std::string json_text(std::string_view text);
-// The shortest that reads back as the same number, or `digits` significant ones; null where it is not finite.
+// The shortest text that parses to the same number, or `digits` significant digits; null if it is not finite.
 std::string json_number(double value, int digits = 0);
 
 }  // namespace burn::train::events

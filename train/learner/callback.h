@@ -1,4 +1,4 @@
-// What a program of the user's own does at the moments of a training: an interface to extend.
+// User code that runs at certain moments of a training: an interface to implement.
 //
 //   struct StopAtTarget : train::Callback {
 //     std::string name() const override { return "StopAtTarget"; }
@@ -8,9 +8,9 @@
 //   };
 //   training.callbacks(std::make_shared<StopAtTarget>());
 //
-// Callbacks run on the thread that trains, so they may stop the run and look at its numbers; what only watches is an
-// EventSink (train/events/event_sink.h), which takes no time of the step. What a callback throws ends the training with
-// a checkpoint and an error that has the callback's name.
+// Callbacks run on the training thread, so they may stop the run and read its metrics. Code that only observes is
+// better an EventSink (train/events/event_sink.h), which does not delay steps. An exception of a callback ends the
+// training with a checkpoint and an error that names the callback.
 #pragma once
 
 #include <cstdint>
@@ -21,46 +21,46 @@
 
 namespace burn::train {
 
-// A training under way, as a callback sees it.
+// A running training, as seen by a callback.
 class Run {
  public:
   virtual ~Run() = default;
 
-  virtual std::int64_t epoch() const = 0;  // under way, or just over; counted from 1
-  virtual std::int64_t step() const = 0;   // steps of the optimizer since the run began, those before a resume included
-  virtual std::int64_t batch() const = 0;  // batches of this epoch that have been trained on
+  virtual std::int64_t epoch() const = 0;  // the current epoch, or the last one just after its end; counted from 1
+  virtual std::int64_t step() const = 0;   // optimizer steps since the run began, including those before a resume
+  virtual std::int64_t batch() const = 0;  // batches trained on in this epoch
   virtual double rate() const = 0;         // the learning rate of the last step
-  // Of a metric in the pass over the split that is under way, or was last. Of training these are the numbers that have
-  // come so far, of some steps before this one. Errors: a metric or split that is not measured.
+  // The value of a metric in the current or last pass over the split. During training it covers the steps whose results
+  // have arrived, which are some steps behind. Errors: a metric or split that is not measured.
   virtual double value(Split split, const std::string& metric) const = 0;
-  virtual const std::vector<EpochResult>& history() const = 0;  // of the epochs that are over
+  virtual const std::vector<EpochResult>& history() const = 0;  // complete epochs
 
-  // Ends the training after this step as if it had been the last: with a validation, a checkpoint and a report, whose
-  // reason is StopReason::stopped_early.
+  // Ends the training after this step as if it were the last: with a validation, a checkpoint and a report with
+  // StopReason::stopped_early.
   virtual void stop(const std::string& why) = 0;
   virtual void save_checkpoint() = 0;  // after this step
   virtual void message(const std::string& text) = 0;
 };
 
-// A checkpoint that has been written.
+// A checkpoint that was written.
 struct WrittenCheckpoint {
   std::string name;  // "epoch-3", "epoch-3-batch-1200", "interrupted"
   std::int64_t epoch = 0, step = 0;
-  double seconds = 0;  // that it took, on a thread of its own
+  double seconds = 0;  // duration of the write, on a background thread
 };
 
-// All of its functions are called by the thread that trains. May be used by one training at a time.
+// All functions are called by the training thread. Used by one training at a time.
 class Callback {
  public:
   virtual ~Callback() = default;
-  virtual std::string name() const = 0;  // in messages
+  virtual std::string name() const = 0;  // for messages
 
-  virtual void start(Run&) {}       // before the first step; after what a resumed run goes on from is loaded
-  virtual void step(Run&) {}        // a step of the optimizer has been sent, its numbers are not there yet
-  virtual void validation(Run&) {}  // one is over, at the end of an epoch or within it
-  virtual void epoch(Run&) {}       // one is over, its numbers are the last of history()
+  virtual void start(Run&) {}       // before the first step, after the checkpoint of a resumed run is loaded
+  virtual void step(Run&) {}        // an optimizer step was sent; its results have not arrived yet
+  virtual void validation(Run&) {}  // a validation has ended, at the end of an epoch or within it
+  virtual void epoch(Run&) {}       // an epoch has ended; it is the last entry of history()
   virtual void checkpoint(Run&, const WrittenCheckpoint&) {}
-  virtual void end(Run&) {}  // however the training ends, but by an error
+  virtual void end(Run&) {}  // the training ends for any reason except an error
 };
 
 }  // namespace burn::train

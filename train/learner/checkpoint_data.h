@@ -1,5 +1,5 @@
-// The metrics of a training as they lie in its checkpoints, and whether a checkpoint is one of this training. Private
-// to train/learner.
+// Stores the metrics of a training in checkpoints, and checks whether a checkpoint belongs to this training. Private to
+// train/learner.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,20 @@ namespace burn::train {
 
 std::vector<std::string> names(const metric::MetricSet& metrics);
 
-// Errors: a checkpoint that was written with other metrics, or without a validation that there is now.
+// Errors: a checkpoint that was written with other metrics, or without validation while this training validates.
 void check_metrics(const TrainingState& state, const SplitMetrics& metrics);
-// Errors: one that was written with optimizers of other names.
+// Errors: a checkpoint that was written with optimizers of other names.
 void check_optimizers(const TrainingState& state, const std::vector<std::string>& names);
 
-// What the metrics have gathered of an epoch under way, f64, as "gathered/0", ... in the order of the metrics.
+// Stores the partial results of the metrics in the current epoch, f64, as "gathered/0", ... in the order of the
+// metrics.
 void save_gathered(const metric::MetricSet& metrics, Record& record);
 void load_gathered(const Record& record, std::int64_t items, metric::MetricSet& metrics);
 
-// A model's record, with averages in the place of the weights that they are of.
+// A model's record with the averages in place of the corresponding weights.
 Record with_averages(Record model, const Record& averages);
 
-// Seeds of successive epochs have nothing to do with each other.
+// The seed of an epoch. Seeds of successive epochs are unrelated.
 std::uint64_t seed_of_epoch(std::uint64_t seed, std::int64_t epoch);
 
 }  // namespace burn::train

@@ -33,9 +33,9 @@ std::vector<metric::MetricFactory> or_loss(std::vector<metric::MetricFactory> me
   return metrics;
 }
 
-// Whether a model with what an optimizer remembers of it is too large to be read at once.
+// Whether a model with its optimizer state is too large to be read at once.
 bool is_large(const nn::ModuleWalk& model) {
-  constexpr std::size_t kCopies = 3;  // the parameters, and two moments
+  constexpr std::size_t kCopies = 3;  // parameters and two moments
   std::size_t bytes = 0;
   nn::for_each_place(model, [&](Slot& slot, bool is_first) { bytes += is_first ? slot.value.type().num_bytes() : 0; });
   return kCopies * bytes > Record::kStagingBytes;
@@ -135,7 +135,7 @@ StopReason Engine::train() {
     call("start", [this](Callback& callback) { callback.start(*this); });
     return train_epochs();
   } catch (const CallbackError&) {
-    // What was trained is kept: the callback is what is wrong.
+    // Saves the progress: only the callback failed, not the training.
     if (options_.checkpoints && !is_saved_ && update_.is_between_steps()) {
       if (train_pass_) train_pass_->finish();
       save(CheckpointKind::interrupted);
@@ -146,7 +146,7 @@ StopReason Engine::train() {
 }
 
 StopReason Engine::train_epochs() {
-  if (has_enough()) return StopReason::stopped_early;  // a resumed one that had stopped
+  if (should_stop_early()) return StopReason::stopped_early;  // a resumed training that had stopped
   if (is_at_max_steps()) {
     tell(fmt::format("nothing is left to train: max_steps is {}, and the checkpoint is of step {}",
                      options_.max_steps.value_or(0), update_.steps()));
@@ -166,14 +166,14 @@ StopReason Engine::train_epochs() {
       return interrupt(true);
     finish_epoch(is_whole);
     if (why) return *why;
-    if (has_enough() || !stop_asked_.empty()) return StopReason::stopped_early;
-    if (is_at_max_steps()) return StopReason::completed;  // by the step at the end of the epoch
+    if (should_stop_early() || !stop_asked_.empty()) return StopReason::stopped_early;
+    if (is_at_max_steps()) return StopReason::completed;  // reached by the step at the end of the epoch
   }
   return StopReason::completed;
 }
 
 StopReason Engine::interrupt(bool inside_epoch) {
-  // Before an epoch the end of the last one is on disk, but before the first there is none.
+  // Between epochs, the end of the last one is on disk already; before the first epoch there is no checkpoint yet.
   bool is_saved = is_drained() || options_.interrupter.wants_checkpoint();
   if (options_.checkpoints && is_saved && (inside_epoch || (epoch_ == 1 && !options_.resume))) {
     save(CheckpointKind::interrupted);
@@ -183,7 +183,7 @@ StopReason Engine::interrupt(bool inside_epoch) {
   return StopReason::interrupted;
 }
 
-// It may be wrong about what is its own, and the last checkpoint is still to be written.
+// at_end() is user code and may throw, but the last checkpoint must still be written: the exception is stored.
 void Engine::call_at_end() {
   try {
     if (const auto at_end = std::exchange(at_end_, nullptr)) at_end();
@@ -192,7 +192,7 @@ void Engine::call_at_end() {
   }
 }
 
-bool Engine::has_enough() {
+bool Engine::should_stop_early() {
   std::string why;
   if (options_.early_stopping) why = why_stop(*options_.early_stopping, metrics_, history_);
   for (const auto& rule : options_.stop_rules) {

@@ -1,7 +1,8 @@
-// The training loop, free of types: epochs of steps and validations, with everything around them.
+// The training loop, independent of the types of model and batch: epochs of steps and validations, with checkpoints,
+// metrics, events and callbacks.
 //
-// A step is one program and one run: the batch (made by a loader's worker), forward, backward, what the metrics
-// measure, and the optimizer. Nothing in the loop waits for the device but a bound on how far it may be behind.
+// A step is one program and one run: the batch (made by a loader's worker), forward, backward, the metrics'
+// measurements, and the optimizer. The loop waits for the device only when it is too far ahead of it.
 #pragma once
 
 #include <chrono>
@@ -23,21 +24,20 @@
 
 namespace burn::train {
 
-// What a callback has thrown, with its name.
+// An exception of a callback, with the callback's name.
 class CallbackError : public Error {
  public:
   using Error::Error;
 };
 
-// Used once, by one thread. What it is given outlives it.
+// Used once, by one thread. The constructor's arguments must outlive it.
 class Engine : private Run {
  public:
   Engine(const TrainingOptions& options, Work& work, Optimizers& optimizers);
 
-  // `at_end`: called once when the model is as it will be, unless the training was interrupted; before the numbers of
-  // the last epoch are waited for, if it is known to be the last. What it throws is thrown when all else is done.
-  // Errors: whatever goes wrong in a step, on the device, in a callback, or on disk; the checkpoints written so far are
-  // then there.
+  // `at_end`: called once when the model is final, unless the training was interrupted; if the last epoch is known to
+  // be the last, before waiting for its results. Its exception is rethrown after everything else is done. Errors: any
+  // failure in a step, on the device, in a callback, or on disk; the checkpoints written so far remain.
   TrainingReport run(std::function<void()> at_end = {});
 
  private:
@@ -48,25 +48,25 @@ class Engine : private Run {
   StopReason train();
   StopReason train_epochs();
   StopReason interrupt(bool inside_epoch);
-  Pass& begin_train_pass();                           // of this epoch, in place of the last one's
-  std::optional<StopReason> train_epoch(Pass& pass);  // why it ended, unless it had all of its batches
+  Pass& begin_train_pass();                           // replaces the pass of the previous epoch
+  std::optional<StopReason> train_epoch(Pass& pass);  // the reason if it ended before its last batch
   std::optional<StopReason> why_end();
-  bool should_stop();  // the training is interrupted, or a worker has announced that it ends
+  bool should_stop();  // the training is interrupted, or a worker has announced its end
   bool is_drained() const { return notice_.has_value(); }
   bool is_at_max_steps() const { return options_.max_steps && update_.steps() >= *options_.max_steps; }
-  bool has_enough();                                                         // says why
+  bool should_stop_early();                                                  // reports why
   bool validate_epoch(Pass& trained, bool is_final);                         // false: interrupted
-  bool validate(Pass* before, const std::function<void()>& before_the_end);  // the same, of any validation
+  bool validate(Pass* before, const std::function<void()>& before_the_end);  // the same for any validation
   void validate_within_epoch(Pass& training);
   struct Measured {
     metric::Packed numbers;
     std::int64_t items;
   };
-  std::vector<Measured> train_batch();  // what the metrics measured
-  bool after_step(Pass& pass);          // false: a validation after it was interrupted
-  void flush();                         // of all replicas' devices
+  std::vector<Measured> train_batch();  // the metrics' measurements
+  bool after_step(Pass& pass);          // false: interrupted during a validation after it
+  void flush();                         // flushes the devices of all replicas
   void skip(const Error& why, std::int64_t in_a_row);
-  bool accepts_loss(std::int64_t step, double loss);  // false: the step has changed nothing
+  bool accepts_loss(std::int64_t step, double loss);  // false: the step had no effect
   void finish_epoch(bool is_whole);
   void call_at_end();
 
@@ -74,23 +74,24 @@ class Engine : private Run {
   void start_afresh();
   void resume(const Resume& from);
   void seed_epoch();
-  void remember_streams();  // where the random numbers of the devices are
-  // What a checkpoint has from the device, asked for and on its way, or held as it is now.
+  void store_random_streams();  // the positions of the devices' random streams
+  // The parts of a checkpoint that are on the device: reads in flight, or snapshots of the present tensors.
   struct DeviceRecords {
     Record model, optimizer;
     std::map<std::string, Record> more;
   };
   DeviceRecords ask_records();
-  // After each step: the second one of a launch is taken as beside a checkpoint. Since what a snapshot holds is not
-  // given away, the step after it is a program of its own, which is planned then, where the others are.
+  // Called after each step. Takes a snapshot before the second step of a launch. Tensors that a snapshot holds cannot
+  // be donated, so the step after a snapshot is a different program; this way it is planned at the start of the launch,
+  // like the others.
   void rehearse_snapshot();
   void save(CheckpointKind kind);
   bool take_outcomes(bool wait);  // false: one of them could not be written
   void keep_best();
-  Record averaged(Record model) const;  // the model's record, with the averages in place of the weights
+  Record averaged(Record model) const;  // the model's record with averages in place of weights
   std::optional<BestEpoch> find_best() const;
 
-  // --- what is told (engine_events.cc)
+  // --- events and messages (engine_events.cc)
   void tell(std::string text, events::Level level = events::Level::info);
   void tell_start();
   void tell_split(Split split, double seconds, const metric::MetricSet& metrics);
@@ -98,7 +99,7 @@ class Engine : private Run {
   void tell_phases();
   void tell_profile();
   events::Progress progress_of(Split split) const;
-  // Calls a function of each callback. What one throws is thrown with its name.
+  // Calls a function of each callback. Exceptions are rethrown with the callback's name.
   void call(const char* moment, const std::function<void(Callback&)>& body);
 
   // --- Run, for callbacks
@@ -122,37 +123,37 @@ class Engine : private Run {
   const SplitMetrics metrics_;
   const NumberedMetrics numbers_;
   events::EventStream events_;
-  std::string run_;  // its identifier, the same when it is resumed
+  std::string run_;  // the run's identifier, the same after a resume
   const KeepBest watched_;
   RunCheckpoints checkpoints_;
-  const bool keeps_snapshots_;  // of a model that is too large to be read at once
+  const bool keeps_snapshots_;  // the model is too large to be read at once
   std::optional<MetricsLog> log_;
   PhaseClock clock_;
   const Clock::time_point started_ = Clock::now();
 
   std::uint64_t seed_ = 0;
   std::int64_t epoch_ = 1;
-  std::int64_t batches_ = 0;                       // of this epoch that have been trained on
-  std::vector<RandomState> resumed_streams_;       // where an interrupted epoch goes on, by replica
+  std::int64_t batches_ = 0;                       // batches trained on in this epoch
+  std::vector<RandomState> resumed_streams_;       // positions at which an interrupted epoch continues
   std::vector<RandomState> streams_;               // after the last step
-  std::optional<Pass> train_pass_;                 // of this epoch: over at the latest when validation is
-  std::deque<std::int64_t> batches_on_their_way_;  // whose numbers are to come, as counted in the epoch
-  std::optional<DeviceRecords> rehearsed_;         // held while the second step is taken
+  std::optional<Pass> train_pass_;                 // of this epoch; finished at the latest with the validation
+  std::deque<std::int64_t> batches_on_their_way_;  // their numbers within the epoch
+  std::optional<DeviceRecords> rehearsed_;         // held during the second step
   bool has_rehearsed_ = false;
-  std::optional<DeviceRecords> asked_;  // for the checkpoint at the end of the epoch
+  std::optional<DeviceRecords> asked_;  // records for the checkpoint at the end of the epoch
   bool is_saved_ = false;               // nothing has been trained since the last checkpoint
-  std::function<void()> at_end_;        // until it is called
+  std::function<void()> at_end_;        // empty after its call
   std::exception_ptr at_end_failed_;
-  std::string stop_asked_;        // by a callback: why
-  std::optional<Notice> notice_;  // of a worker that ends
+  std::string stop_asked_;        // reason given by a callback; empty: not asked
+  std::optional<Notice> notice_;  // announcement of a worker that it ends
   bool nan_was_told_ = false;
   std::int64_t skipped_ = 0;  // steps
   double train_seconds_ = 0, valid_seconds_ = 0;
   std::vector<EpochResult> history_;
   std::vector<StepResult> validations_;
-  std::int64_t resumed_from_ = 0;             // the epochs until this one are those of the folder's training
-  std::shared_ptr<const Record> best_model_;  // without checkpoints: of
-  std::int64_t best_epoch_ = 0;               // this epoch, for early stopping
+  std::int64_t resumed_from_ = 0;             // epochs up to this one were trained before the resume
+  std::shared_ptr<const Record> best_model_;  // without checkpoints: the best epoch's model,
+  std::int64_t best_epoch_ = 0;               // and its number, for early stopping
 };
 
 }  // namespace burn::train

@@ -1,4 +1,4 @@
-// The engine's checkpoints: what is in them, how a training goes on from one, and which epoch was the best.
+// The engine's checkpoints: their content, resuming from one, and finding the best epoch.
 #include <utility>
 
 #include <fmt/format.h>
@@ -53,8 +53,8 @@ void Engine::resume(const Resume& from) {
     epoch_ = state.epoch;
     batches_ = state.batches;
   }
-  work_.go_to(state.stream_position, epoch_ > 1 || batches_ > 0);
-  if (batches_ > 0) {  // else the epoch had not begun
+  work_.seek(state.stream_position, epoch_ > 1 || batches_ > 0);
+  if (batches_ > 0) {  // otherwise the epoch had not begun
     resumed_streams_.push_back(stream_of(state.stream_seed, state.stream_offset));
     for (std::size_t i = 0; i + 1 < state.other_streams.size(); i += 2)
       resumed_streams_.push_back(stream_of(state.other_streams[i], state.other_streams[i + 1]));
@@ -141,7 +141,7 @@ bool Engine::take_outcomes(bool wait) {
   return are_well;
 }
 
-// Early stopping comes some epochs after the best one, which then is nowhere else.
+// Early stopping occurs some epochs after the best one, whose model must be kept until then.
 void Engine::keep_best() {
   if (const auto best = find_best(); !best || best->epoch != epoch_) return;
   best_model_ = std::make_shared<const Record>(averaged(nn::record_of(work_.model())));
@@ -157,7 +157,7 @@ std::optional<BestEpoch> Engine::find_best() const {
   if (history_.empty()) return std::nullopt;
   const auto metric = find_metric("the best epoch", watched_.metric, watched_.split, metrics_);
   const auto best = train::find_best(history_, watched_.split, metric, metrics_);
-  // Without checkpoints the folder may hold those of another training.
+  // Without checkpoints, the folder may contain those of another training.
   const bool is_on_disk = options_.checkpoints || best.epoch <= resumed_from_;
   BestEpoch found{.epoch = best.epoch, .value = best.value, .by = watched_};
   const bool is_last = best.epoch == history_.back().epoch && batches_ == 0;

@@ -1,4 +1,4 @@
-// The engine's epochs: steps, validations, and what comes after each.
+// The engine's epochs: steps, validations, and the work after each of them.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -26,7 +26,7 @@ void Engine::seed_epoch() {
   resumed_streams_.clear();
 }
 
-void Engine::remember_streams() {
+void Engine::store_random_streams() {
   streams_.clear();
   for (const auto& device : devices_) streams_.push_back(device.state()->sent_random_state());
 }
@@ -66,7 +66,7 @@ std::optional<StopReason> Engine::train_epoch(Pass& pass) {
   }
   clock_.begin(Phase::recording);
   if (update_.finish()) call("step", [this](Callback& callback) { callback.step(*this); });
-  remember_streams();  // before batches that are not used are dropped
+  store_random_streams();  // before unused batches are dropped
   work_.end(Split::train);
   pass.all_sent();
   clock_.begin(Phase::device);
@@ -87,7 +87,7 @@ std::vector<Engine::Measured> Engine::train_batch() {
 
 bool Engine::after_step(Pass& pass) {
   const auto steps = update_.steps();
-  if (!options_.callbacks.empty()) remember_streams();           // one may throw, which ends in a checkpoint
+  if (!options_.callbacks.empty()) store_random_streams();       // a callback may throw, which leads to a checkpoint
   const bool is_last = batches_ == work_.batches(Split::train);  // then the epoch's own validation follows
   if (options_.validate_every && steps % *options_.validate_every == 0 && !is_last && metrics_.has(Split::valid)) {
     validate_within_epoch(pass);
@@ -98,8 +98,8 @@ bool Engine::after_step(Pass& pass) {
   (void)take_outcomes(false);
   if (checkpoints_.is_due(steps) && !is_last) {
     clock_.begin(Phase::checkpoint);
-    remember_streams();
-    pass.drain();  // what the metrics have gathered is in it
+    store_random_streams();
+    pass.drain();  // the checkpoint includes the metrics' partial results
     save(CheckpointKind::within_epoch);
     clock_.begin(Phase::other);
   }
@@ -113,11 +113,11 @@ void Engine::validate_within_epoch(Pass& training) {
   validations_.push_back({update_.steps(), epoch_, valid_metrics_.values()});
   tell_split(Split::valid, valid_seconds_, valid_metrics_);
   call("validation", [this](Callback& callback) { callback.validation(*this); });
-  training.leave_out(Clock::now() - begin);
+  training.exclude(Clock::now() - begin);
 }
 
 bool Engine::validate_epoch(Pass& trained, bool is_final) {
-  if (options_.checkpoints) asked_ = ask_records();  // no validation changes them, and they come while it goes on
+  if (options_.checkpoints) asked_ = ask_records();  // validation does not change them; read meanwhile
   const auto before_the_end = [&] {
     if (is_final) call_at_end();
   };
@@ -161,7 +161,7 @@ bool Engine::validate(Pass* before, const std::function<void()>& before_the_end)
 
 void Engine::finish_epoch(bool is_whole) {
   clock_.begin(Phase::checkpoint);
-  if (!is_whole && options_.checkpoints) save(CheckpointKind::within_epoch);  // its history is without the epoch
+  if (!is_whole && options_.checkpoints) save(CheckpointKind::within_epoch);  // its history excludes the epoch
   clock_.begin(Phase::other);
   history_.push_back({epoch_, train_metrics_.values(), {}});
   const auto write = [this](Split split, double seconds, const metric::MetricSet& metrics) {
@@ -177,7 +177,7 @@ void Engine::finish_epoch(bool is_whole) {
   }
   events_.publish(events::EpochEnd{epoch_, options_.epochs, update_.steps(), optimizers_.last_rate()});
   tell_phases();
-  if (is_whole && optimizers_.needs_metric()) {  // a schedule is told the metric that the best epoch is judged by
+  if (is_whole && optimizers_.needs_metric()) {  // schedules follow the metric that decides the best epoch
     const auto metric = find_metric("the learning rate", watched_.metric, watched_.split, metrics_);
     optimizers_.tell(history_.back().of(watched_.split)[metric]);
   }
@@ -186,13 +186,13 @@ void Engine::finish_epoch(bool is_whole) {
   if (!options_.checkpoints && options_.early_stopping) keep_best();
   (void)take_outcomes(false);
   clock_.begin(Phase::other);
-  batches_ = 0;  // of the next one
+  batches_ = 0;  // for the next epoch
   call("epoch", [this](Callback& callback) { callback.epoch(*this); });
 }
 
-// What its step was to change is as it was; so the next one may go better. Not on a device that is lost.
+// The failed step changed nothing, so the next one may succeed, unless the device is lost.
 void Engine::skip(const Error& why, std::int64_t in_a_row) {
-  constexpr std::int64_t kShown = 3;  // of an epoch, in words
+  constexpr std::int64_t kShown = 3;  // messages per epoch
   const auto is_well = [](const Device& device) { return device.state()->health().ok(); };
   if (!batches_on_their_way_.empty()) batches_on_their_way_.pop_front();
   if (!std::ranges::all_of(devices_, is_well)) throw why;
@@ -202,7 +202,7 @@ void Engine::skip(const Error& why, std::int64_t in_a_row) {
   if (train_metrics_.skipped() == kShown) tell("further ones of this epoch are only counted", events::Level::warning);
 }
 
-// Called as the numbers of a batch come, some steps after it was sent.
+// Called when the numbers of a batch arrive, some steps after it was sent.
 bool Engine::accepts_loss(std::int64_t step, double loss) {
   const auto batch = batches_on_their_way_.front();
   batches_on_their_way_.pop_front();

@@ -1,4 +1,4 @@
-// What the engine tells: events to those that watch, moments to callbacks.
+// The engine's events and messages, and the calls of callbacks.
 #include <utility>
 
 #include <fmt/format.h>

@@ -37,7 +37,7 @@ events::Summary extremes(const std::vector<EpochResult>& history, const Numbered
     const auto& of_split = numbers.of(split);
     for (std::size_t i = 0; i < of_split.size(); ++i) {
       const auto min = find_extreme(history, split, i, false), max = find_extreme(history, split, i, true);
-      if (std::isnan(min.value)) continue;  // a text, or not known in any epoch
+      if (std::isnan(min.value)) continue;  // a text, or without a value in all epochs
       summary.rows.push_back({split, of_split[i], min.value, max.value, min.epoch, max.epoch});
     }
   }

@@ -1,4 +1,4 @@
-// How the metrics of a training went, epoch by epoch.
+// The history of a training's metrics, epoch by epoch.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace burn::train {
 
-// An epoch that is over; one number for each metric of the split. `valid` is empty where nothing is validated.
+// The results of a complete epoch: one number for each metric of the split. `valid` is empty without validation.
 struct EpochResult {
   std::int64_t epoch = 0;
   std::vector<double> train, valid;
@@ -20,7 +20,7 @@ struct EpochResult {
   const std::vector<double>& of(Split split) const { return split == Split::train ? train : valid; }
 };
 
-// A validation that took place within an epoch (SupervisedTraining::validate_every), after so many steps of the run.
+// A validation within an epoch (SupervisedTraining::validate_every), after `step` steps of the run.
 struct StepResult {
   std::int64_t step = 0, epoch = 0;
   std::vector<double> valid;
@@ -31,20 +31,20 @@ struct Extreme {
   double value = 0;
 };
 
-// The epoch with the largest (or smallest) value of a metric, the first one of several. NaN, and no value, count only
-// when there is nothing else. Requires: an epoch.
+// The epoch with the largest (or smallest) value of a metric, the first of equal ones. NaN and missing values are
+// chosen only if there is nothing else. Requires: a history with an epoch.
 Extreme find_extreme(const std::vector<EpochResult>& history, Split split, std::size_t metric, bool largest);
 
-// The extreme that the metric calls good.
+// The extreme in the direction that is better for the metric.
 Extreme find_best(const std::vector<EpochResult>& history, Split split, std::size_t metric,
                   const SplitMetrics& metrics);
 
-// The rows of the table at the end: of the metrics that have a value in some epoch.
+// The rows of the summary table, for metrics that have a value in some epoch.
 events::Summary extremes(const std::vector<EpochResult>& history, const NumberedMetrics& numbers);
 std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const SplitMetrics& metrics);
 
-// As tensors "train" and "valid" [epochs, metrics of the split], f64: text would round. `from_record` numbers the
-// epochs from 1.
+// Stores the history as tensors "train" and "valid" [epochs, metrics of the split] in f64, as text would round.
+// history_from_record() numbers the epochs from 1.
 Record to_record(const std::vector<EpochResult>& history);
 std::vector<EpochResult> history_from_record(const Record& record);
 

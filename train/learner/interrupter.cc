@@ -17,7 +17,7 @@ struct Interrupter::State {
 
 namespace {
 
-// Which signal came, or 0. A signal handler may touch nothing else.
+// The signal received, or 0. The signal handler accesses nothing else.
 std::atomic<int> signal_that_came{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -33,7 +33,7 @@ void install() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // the second one does what it did before: it ends us
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // a second signal ends the process
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }

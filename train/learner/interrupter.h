@@ -1,4 +1,4 @@
-// Asks a training to stop after the step under way: from another thread, a metric, or the keyboard.
+// Asks a training to stop after the current step: from another thread, a metric, or the keyboard.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,17 @@ class Interrupter {
  public:
   Interrupter();
 
-  // Answers Ctrl-C (SIGINT) and SIGTERM, which systems that run jobs send before they end one: the first one stops the
-  // training, which writes a checkpoint (unless it was told to write none) and can be resumed from it, also where no
-  // epoch is over; a second one of the same kind ends the process. For the whole process, from now on; there is one.
+  // Handles Ctrl-C (SIGINT) and SIGTERM, which job schedulers send before they end a job. The first signal stops the
+  // training, which writes a checkpoint (unless checkpoints are off) from which it can be resumed, even within the
+  // first epoch; a second signal of the same kind ends the process. Applies to the whole process from this call on; all
+  // calls return the same interrupter.
   static Interrupter on_ctrl_c();
 
-  // `with_checkpoint` false: what was trained since the last checkpoint is not kept.
+  // `with_checkpoint` false: progress since the last checkpoint is lost.
   void stop(const std::string& reason, bool with_checkpoint = true) const;
   void reset() const;
   bool should_stop() const;
-  bool wants_checkpoint() const;  // of the moment at which the training stops
+  bool wants_checkpoint() const;  // whether to write one when the training stops
   std::string reason() const;     // empty unless stopped
 
  private:

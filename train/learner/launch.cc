@@ -20,7 +20,7 @@ TrainingReport run(const TrainingOptions& options, const MakeWork& make_work, Op
   return Engine{from_the_start, *work, optimizers}.run(at_end);
 }
 
-// A folder that goes with it.
+// Removes a folder when destroyed.
 class OwnFolder {
  public:
   explicit OwnFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -36,12 +36,12 @@ class OwnFolder {
   const std::filesystem::path path_;
 };
 
-// An epoch of one step, and one more that goes on from the checkpoint of the first.
+// Trains an epoch of one step, then one more that resumes from the checkpoint of the first.
 TrainingReport run_dry(TrainingOptions options, const MakeWork& make_work, Optimizers& optimizers,
                        const std::function<void()>& at_end) {
   const OwnFolder folder{options.artifact_dir / "dry-run"};
   options.artifact_dir = folder.path();
-  options.checkpointer.reset();  // the user's may hold checkpoints of a real training
+  options.checkpointer.reset();  // it may hold checkpoints of a real training
   if (!options.checkpoints) options.checkpoints.emplace();
   options.resume.reset();
   options.max_steps.reset();

@@ -1,4 +1,4 @@
-// Carries out a training whose model and loaders are given without their types. Private to train/learner.
+// Runs a training whose model and loaders are passed without their types. Private to train/learner.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace burn::train {
 
-// `make_work`: the model with its loaders, as the options say; called once, or twice for a dry run. Errors (thrown): as
-// Engine::run.
+// `make_work`: creates the model with its loaders for the options; called once, or twice for a dry run. Errors
+// (thrown): as Engine::run.
 TrainingReport launch(const TrainingOptions& options,
                       const std::function<std::unique_ptr<Work>(const TrainingOptions&)>& make_work,
                       Optimizers& optimizers, const std::function<void()>& at_end);

@@ -1,4 +1,4 @@
-// A model with what trains it.
+// A model with its optimizers and learning rate schedule.
 #pragma once
 
 #include <utility>
@@ -11,15 +11,14 @@
 
 namespace burn::train {
 
-// The optimizer may be given as a configuration, the schedule as a number, a schedule, or one with groups of
-// parameters:
+// The optimizer may be a configuration, the schedule a number, a schedule, or a schedule with groups of parameters:
 //   train::Learner(NetConfig{}.init(device.autodiff()), optim::AdamConfig{}, 1e-3)
-// or several optimizers by name, each with parameters and a schedule of its own (train/learner/optimizers.h).
+// or several named optimizers, each with its own parameters and schedule (train/learner/optimizers.h).
 template <Module M>
 struct Learner {
   Learner(M model, optim::ModuleOptimizer optimizer, lr::ModuleLrScheduler scheduler)
       : model(std::move(model)), optimizers(std::move(optimizer), std::move(scheduler)) {}
-  // Errors (thrown): as the constructor of Optimizers; launch() looks whose each parameter is.
+  // Errors (thrown): as the constructor of Optimizers. launch() assigns the parameters to the optimizers.
   Learner(M model, const std::vector<NamedOptimizer>& optimizers) : model(std::move(model)), optimizers(optimizers) {}
 
   M model;

@@ -12,7 +12,7 @@
 namespace burn::train {
 namespace {
 
-// 0 for a line that is not ours.
+// The epoch of a line; 0 for a line that this class has not written.
 std::int64_t epoch_of(const std::string& line) {
   try {
     const auto epoch = nn::detail::JsonReader::parse(line, "metrics").find("epoch");
@@ -88,13 +88,14 @@ std::string MetricsLog::flush() {
   std::ofstream file(path_, std::ios::app);
   if (file << unwritten_ << std::flush) {
     unwritten_.clear();
-    is_well_ = true;
+    last_write_ok_ = true;
     return "";
   }
   file.close();
-  if (!error) std::filesystem::resize_file(path_, size, error);  // a part of a line may be there
-  return std::exchange(is_well_, false) ? "cannot write " + path_.string() + "; its lines are kept until it is possible"
-                                        : "";
+  if (!error) std::filesystem::resize_file(path_, size, error);  // removes a partially written line
+  return std::exchange(last_write_ok_, false)
+             ? "cannot write " + path_.string() + "; its lines are kept until it is possible"
+             : "";
 }
 
 }  // namespace burn::train

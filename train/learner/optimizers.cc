@@ -35,7 +35,7 @@ Optimizers::Optimizers(const std::vector<NamedOptimizer>& optimizers)
   for (const auto& [name, parameters, optimizer, schedule] : optimizers) {
     if (name.empty()) fail("one has an empty name");
     if (std::ranges::find(names_, name) != names_.end()) fail(fmt::format("two are called \"{}\"", name));
-    // The first is the base, and each has a group: no parameter is left to the base by itself (assign()).
+    // The first optimizer is the base, but each has a group, and assign() makes sure that every parameter is in one.
     optimizer_.with_group(parameters, optimizer);
     names_.push_back(name);
     groups_.push_back(parameters);
@@ -46,7 +46,7 @@ Optimizers::Optimizers(const std::vector<NamedOptimizer>& optimizers)
 void Optimizers::assign(const nn::ModuleWalk& model) {
   if (names_.empty()) return;
   std::vector<bool> has_any(names_.size());
-  std::optional<std::string> left_over;  // the first parameter of no optimizer
+  std::optional<std::string> left_over;  // the first parameter without an optimizer
   nn::for_each_slot_with_paths(model, [&](const std::vector<std::string>& paths, Slot& slot) {
     if (!slot.is_trainable()) return;
     const auto& path = paths.front();
@@ -66,7 +66,7 @@ void Optimizers::assign(const nn::ModuleWalk& model) {
     owner_[slot.id] = owners.front();
     has_any[owners.front()] = true;
   });
-  // First, as a misspelled group also leaves parameters over.
+  // Checked first, as a misspelled group also leaves parameters without an optimizer.
   for (std::size_t i = 0; i < names_.size(); ++i) {
     if (has_any[i]) continue;
     fail(fmt::format("\"{}\" has no parameter: its group matches none that is trained{}", names_[i],
@@ -85,7 +85,7 @@ lr::ModuleLearningRate Optimizers::rates() {
   return rates;
 }
 
-void Optimizers::leave_out(const OptimizerChoice& choice, optim::GradientsParams& gradients) const {
+void Optimizers::drop_skipped(const OptimizerChoice& choice, optim::GradientsParams& gradients) const {
   for (const auto& [id, owner] : owner_) {
     if (!choice.is_skipped(owner)) continue;
     if (!gradients.remove_sparse(id)) (void)gradients.remove(id);

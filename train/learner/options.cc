@@ -49,7 +49,7 @@ KeepBest watched_metric(const TrainingOptions& options, const SplitMetrics& metr
   const auto& measured = metrics.of(split);
   if (const auto loss = metric::Loss{}.name(); measured.find(loss)) return {loss, split};
   for (const auto& metric : measured.metrics()) {
-    // The learning rate and what the host does say nothing of the model.
+    // The learning rate and metrics of the host do not measure the model.
     const bool is_of_host = dynamic_cast<const metric::HostMetric*>(metric.get()) != nullptr;
     if (!metric->is_text() && !is_of_host) return {metric->name(), split};
   }

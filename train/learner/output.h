@@ -1,5 +1,5 @@
-// What a model's step(batch) returns: the loss, and what metrics look at. A struct of the user's own does as well, with
-// as many tensors as its metrics ask for:
+// What a model's step(batch) returns: the loss, and the tensors that metrics need. A user-defined struct works as well,
+// with any tensors that its metrics need:
 //
 //   struct PolicyOutput {
 //     Tensor<1> loss;
@@ -26,10 +26,10 @@ struct ClassificationOutput {
   StepOutput step_output() const { return {loss.value(), output.value(), targets.value(), targets.dim(0)}; }
 };
 
-// Any number of the classes may be right at a time.
+// Output for items that may have any number of classes.
 struct MultiLabelClassificationOutput {
   Tensor<1> loss;          // [1]
-  Tensor<2> output;        // [batch, classes], of any range: metrics compare them with a threshold
+  Tensor<2> output;        // [batch, classes], any range: metrics compare with a threshold
   Tensor<2, Int> targets;  // [batch, classes], 0 or 1
 
   StepOutput step_output() const { return {loss.value(), output.value(), targets.value(), targets.dim(0)}; }
@@ -43,12 +43,12 @@ struct RegressionOutput {
   StepOutput step_output() const { return {loss.value(), output.value(), targets.value(), targets.dim(0)}; }
 };
 
-// Of a model of sequences.
+// Output of a model of sequences.
 struct SequenceOutput {
   Tensor<1> loss;          // [1]
   Tensor<3> output;        // [batch, time, classes]
   Tensor<2, Int> targets;  // [batch, time]
-  // The tokens that the model chose, where these are not those of the largest output: a decoder's, for text metrics.
+  // The predicted tokens, if they are not those with the largest output: for example a decoder's, for text metrics.
   std::optional<Tensor<2, Int>> predictions = std::nullopt;  // [batch, time]
 
   StepOutput step_output() const {
@@ -57,7 +57,7 @@ struct SequenceOutput {
   }
 };
 
-// What a model's train_step() returns that computes its gradients itself: of several losses, or of a part of its
+// What train_step() returns if the model computes its gradients itself: for several losses, or for a part of its
 // parameters for each optimizer. Otherwise the gradients are those of the output's loss.
 template <typename Output>
 struct TrainOutput {
@@ -83,7 +83,7 @@ template <typename M, typename Batch>
 inline constexpr bool kHasValidStep = requires(const M& model, const Batch& batch) { model.valid_step(batch); };
 template <typename M, typename Batch>
 inline constexpr bool kHasBothSteps = requires(const M& model, const Batch& batch) { model.step(batch); };
-// step(), or one function for each split.
+// Whether the model has step(), or one function for each split.
 template <typename M, typename Batch>
 inline constexpr bool kHasStep = kHasBothSteps<M, Batch> || (kHasTrainStep<M, Batch> && kHasValidStep<M, Batch>);
 
@@ -117,7 +117,7 @@ constexpr bool is_trainable_on() {
   }
 }
 
-// A model that can be trained on, and validated with, such batches.
+// A model that can be trained and validated with batches of this type.
 template <typename M, typename Batch>
 concept TrainableOn = is_trainable_on<M, Batch>();
 

@@ -7,8 +7,9 @@
 namespace burn::train {
 namespace {
 
-// Steps that may be under way on the device: enough to hide a network's latency, few enough for their batches' memory.
-constexpr std::size_t kMaxStepsAhead = client::Pacer::kMaxAheadFarAway;  // the pacer lets no loop go further
+// Maximum number of steps in flight on the device: enough to hide a network's latency, few enough for the memory of
+// their batches.
+constexpr std::size_t kMaxStepsAhead = client::Pacer::kMaxAheadFarAway;  // the pacer limits all loops to this
 
 }  // namespace
 
@@ -50,7 +51,7 @@ void Pass::finish() {
   if (!is_over()) advance(0);
 }
 
-// Takes in what has come, until no more than `pending` batches are on their way.
+// Processes the results that have arrived, and waits until at most `pending` batches are in flight.
 void Pass::advance(std::size_t pending) {
   if (before_ != nullptr) {
     if (!before_->is_over()) before_->advance(metrics_.pending() > pending || pending == 0 ? 0 : kMaxStepsAhead);

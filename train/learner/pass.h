@@ -1,8 +1,8 @@
-// One pass over a split: its metrics, its clock, and the events that tell how far it is.
+// One pass over a split: its metrics, its clock, and its progress events.
 //
-// A pass is not over when its last batch is sent: the numbers of that are still coming. The next pass does not wait for
-// them, or the device would be without work for a round trip; it only keeps to the order: of its own nothing is taken
-// in or told before that, and its clock starts then.
+// A pass does not end when its last batch is sent, as its results are still to arrive. The next pass does not wait for
+// them, or the device would be idle for a round trip. It only preserves the order: its own results are processed and
+// published after the end of the previous pass, and its clock starts then.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace burn::train {
 
-// `values`: one for each metric; `numbers`: those of the metrics in events. Metrics that are texts are left out.
+// `values`: one for each metric; `numbers`: the numbers of the metrics in events. Omits metrics whose result is a text.
 std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics, std::span<const double> values,
                                            const std::vector<std::int32_t>& numbers);
 
@@ -25,26 +25,26 @@ class Pass {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `numbers`: of the metrics in events; they outlive the pass. `told` says which epoch, which split, and how many
-  // items there are. `before`: a pass that may not be over, and stays where it is. `failed`: told of the steps that
-  // failed; without it they end the pass. Starts the clock.
+  // `numbers`: the numbers of the metrics in events; they must outlive the pass. `told` has the epoch, the split, and
+  // the number of items. `before`: the previous pass, which may not have ended and must not be moved. `failed`: called
+  // for failed steps; without it they end the pass. Starts the clock.
   Pass(metric::MetricSet& metrics, const std::vector<std::int32_t>& numbers, events::EventStream& stream,
        events::Progress told, Pass* before = nullptr, metric::MetricSet::Failed failed = {});
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
-  // After a batch whose step has been sent: asks for its numbers, takes in those of earlier ones, tells how far it is.
-  // `step`: of the optimizer, since the beginning of the run; `rate`: the learning rate.
+  // Must be called after the step of a batch was sent: starts reading its measurements, processes those of earlier
+  // batches, and publishes the progress. `step`: optimizer steps since the run began; `rate`: the learning rate.
   void batch_sent(const metric::Packed& measured, std::int64_t items, std::int64_t step, double rate);
-  // Waits for the numbers of all batches so far; others may follow. Requires: the pass before is over.
+  // Waits for the results of all batches so far; others may follow. Requires: the previous pass has ended.
   void drain() { advance(0); }
-  // So much time was spent on something else.
-  void leave_out(Clock::duration time) { start_ += time; }
-  // No batch follows.
+  // Excludes `time`, which was spent on something else, from the duration of the pass.
+  void exclude(Clock::duration time) { start_ += time; }
+  // Declares that no batch follows.
   void all_sent();
-  // Waits for all numbers, and for those of the pass before.
+  // Waits for all results of this pass and the previous one.
   void finish();
-  double seconds() const;  // until now, or to the end
+  double seconds() const;  // from the start until the end, or until now
 
  private:
   bool is_over() const { return end_.has_value(); }
@@ -56,8 +56,8 @@ class Pass {
   const std::vector<std::int32_t>& numbers_;
   events::EventStream& stream_;
   events::Progress progress_;
-  const std::int64_t items_before_;  // of an interrupted pass that goes on
-  Pass* before_;                     // null: it is over
+  const std::int64_t items_before_;  // items before the resume of an interrupted pass
+  Pass* before_;                     // the previous pass; null: it has ended
   const metric::MetricSet::Failed failed_;
   bool all_sent_ = false;
   Clock::time_point start_;

@@ -35,7 +35,7 @@ std::string Profile::shares() const {
 std::string Profile::advice() const {
   const auto share = [this](Phase phase) { return percent(of(phase), total()); };
   constexpr int kNotable = 10;  // percent
-  // Of what can be mended that which takes the most.
+  // The phase with the largest share among those that the user can reduce.
   constexpr std::array kMendable{Phase::data, Phase::recording, Phase::validation, Phase::checkpoint};
   const auto largest = *std::ranges::max_element(kMendable, {}, [this](Phase phase) { return of(phase); });
   if (largest == Phase::data && share(largest) >= kNotable) {

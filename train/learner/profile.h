@@ -1,4 +1,4 @@
-// Where the time of the thread that trains goes: counted always, at the cost of a few looks at the clock per step.
+// How the training thread spends its time: always measured, with a few clock reads per step.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace burn::train {
 
-// What the thread is about. `data`: waits for the loader, or makes the batch where it has no workers. `recording`: says
-// what is to be computed, and sends it. `device`: waits for the device, for numbers or because it is far enough ahead.
+// The thread's activity. `data`: waits for the loader, or makes the batch if the loader has no workers. `recording`:
+// records and sends the program. `device`: waits for the device, for results or because it is far enough ahead.
 enum class Phase : std::uint8_t { data, recording, device, validation, checkpoint, other };
 inline constexpr std::size_t kPhases = 6;
 std::string_view name(Phase phase);  // "waiting for data", ...
@@ -24,17 +24,17 @@ struct Profile {
   double total() const;
   // "recording 12 %, waiting for the device 85 %, ...", the largest first.
   std::string shares() const;
-  // One sentence about what takes most of the time, and what to do about it.
+  // One sentence about the phase that takes most of the time, and how to reduce it.
   std::string advice() const;
 };
 
-// One thread. Between two calls of begin() the time belongs to the phase of the first.
+// One thread. The time between two calls of begin() is counted for the phase of the first call.
 class PhaseClock {
  public:
   PhaseClock() : since_(Clock::now()) {}
-  // Ends the phase under way.
+  // Ends the current phase and begins another.
   void begin(Phase phase) { begin(phase, Clock::now()); }
-  // So much of the phase under way was another one's.
+  // Attributes `seconds` of the current phase to another one.
   void move(double seconds, Phase phase);
   const Profile& profile() const { return profile_; }
   Profile& profile() { return profile_; }

@@ -1,4 +1,4 @@
-// The metrics of the splits of a training, which may differ between the splits.
+// The metrics of a training's splits, which may differ between the splits.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace burn::train {
 
-// A view of metric sets that outlive it.
+// A view of metric sets, which must outlive it.
 class SplitMetrics {
  public:
   // The same metrics on training and validation.
   SplitMetrics(const metric::MetricSet& both) : train_(&both), valid_(&both) {}  // NOLINT: implicit on purpose
-  // `valid`: null where nothing is validated.
+  // `valid`: null without validation.
   SplitMetrics(const metric::MetricSet& train, const metric::MetricSet* valid) : train_(&train), valid_(valid) {}
 
   bool has(Split split) const { return set(split) != nullptr; }
@@ -30,18 +30,17 @@ class SplitMetrics {
   const metric::MetricSet* valid_;
 };
 
-// The place of a metric among those measured on a split. Errors: INVALID_ARGUMENT beginning with `asking`: there is
-// none of that name, with those that there are; nothing is measured on that split, as there is no loader for it.
+// The index of a metric among those of a split. Errors: INVALID_ARGUMENT beginning with `asking`: no metric of that
+// name (lists the existing ones); nothing is measured on that split, as there is no loader for it.
 std::size_t find_metric(std::string_view asking, const std::string& name, Split split, const SplitMetrics& metrics);
 
-// The metrics of both splits in one list, as events number them: those of training, then those that only validation
-// has.
+// The metrics of both splits in one list, in the numbering of events: those of training, then those of validation only.
 struct NumberedMetrics {
   explicit NumberedMetrics(const SplitMetrics& metrics);
 
   const std::vector<std::int32_t>& of(Split split) const { return split == Split::train ? train : valid; }
 
-  std::vector<const metric::Metric*> all;  // of the sets that the view was of
+  std::vector<const metric::Metric*> all;  // owned by the metric sets
   std::vector<std::int32_t> train, valid;  // the numbers of the metrics of a split, in its order
 };
 

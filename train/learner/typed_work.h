@@ -1,4 +1,4 @@
-// The typed half of a training: a model and its loaders, as the engine sees them.
+// The implementation of Work for a type of model and batch: a model and its loaders.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ template <Module M, typename Batch>
   requires TrainableOn<M, Batch>
 class TypedWork : public Work {
  public:
-  // Devices of the strategy have a replica each; without any the model stays alone where it is, and the loaders say
-  // where batches are made. The model goes to the first of them. Errors (thrown): a batcher that makes batches on one
-  // device alone.
+  // Creates a replica for each device of the strategy, and moves the model to the first. Without devices there is only
+  // the model, on its own device, and the loaders determine where batches are made. Errors (thrown): a batcher that can
+  // make batches on one device only.
   TypedWork(M& model, const data::DataLoader<Batch>& train, const std::optional<data::DataLoader<Batch>>& valid,
             const TrainingOptions& options)
       : model_(model), autocast_(options.autocast) {
@@ -94,7 +94,7 @@ class TypedWork : public Work {
     for (std::size_t k = 0; k < pass.iterators.size(); ++k) {
       const auto in_part = ranges[k].second - ranges[k].first;
       const Batch batch =
-          std::move(*pass.iterators[k]);  // gone before the program is closed, unless the output holds it
+          std::move(*pass.iterators[k]);  // destroyed before the program is closed, unless the output holds it
       const Autocast scope{autocast_.value_or(Autocast::dtype().value_or(ir::DType::f32))};
       parts.push_back(split == Split::train ? trained(train_step_of(replica(k), batch))
                                             : Part{valid_step_of(inference_[k], batch).step_output()});
@@ -109,7 +109,7 @@ class TypedWork : public Work {
   }
 
   const std::string& position() const override { return at(Split::train)->position; }
-  void go_to(const std::string& position, bool has_begun) override {
+  void seek(const std::string& position, bool has_begun) override {
     check_position(position, has_begun, at(Split::train)->whole.is_stream());
     at(Split::train)->position = position;
   }
@@ -125,13 +125,13 @@ class TypedWork : public Work {
       requires(const M& model, lr::ModuleLearningRate& rates, optim::GradientsParams& gradients,
                OptimizerChoice& choice) { model.optimize(rates, gradients, choice); };
 
-  // A split, and a pass over it.
+  // A split, and the current pass over it.
   struct Pass {
     data::DataLoader<Batch> whole;
     std::vector<data::DataLoader<Batch>> parts;              // one for each replica
     std::size_t size;                                        // batches of a pass
     std::vector<data::BatchIterator<Batch>> iterators = {};  // one for each replica; none outside of a pass
-    std::string position = {};                               // of a stream, where the next pass begins
+    std::string position = {};                               // position in a stream at which the next pass begins
     std::size_t next = 0;                                    // the batch that step() is called for
     bool is_first = true;
   };
@@ -159,7 +159,7 @@ class TypedWork : public Work {
   M& model_;
   const std::optional<ir::DType> autocast_;
   std::vector<M> others_;                        // replicas
-  std::array<std::unique_ptr<Pass>, 2> passes_;  // of training and of validation; null: there is none
+  std::array<std::unique_ptr<Pass>, 2> passes_;  // training, validation; null: no such split
   std::vector<M> inference_;                     // the replicas without a tape, while validating
 };
 

@@ -28,7 +28,7 @@ void multiply(optim::GradientsParams& gradients, double factor) {
   gradients.for_each([&](Value& gradient) { gradient = times(gradient, factor); });
 }
 
-// Whether a number is neither infinite nor NaN, which is below nothing: [1].
+// Whether a number is neither infinite nor NaN, for which all comparisons are false: [1].
 Tensor<1, Bool> is_finite(const Value& x) {
   const Value wide = client::reshape(client::to_compute_dtype(x, current_site()), {1}, current_site());
   return Tensor<1, Bool>{client::cast(abs(wide) < kInfinity, DType::bool_, current_site())};
@@ -70,7 +70,7 @@ bool Update::add(std::vector<Work::Part> parts) {
   std::vector<optim::GradientsParams> gradients;
   for (std::size_t k = 0; k < parts.size(); ++k) gradients.push_back(gradients_of(parts[k], k, parts.size() == 1));
   if (parts.size() == 1) watch(parts.front().output.loss);
-  parts.clear();  // what is held when the program is closed becomes its result
+  parts.clear();  // values that are held when the program is closed become its results
   for (std::size_t k = 0; k < gradients.size(); ++k) gradients_[k].accumulate(std::move(gradients[k]));
   accumulated_ += 1;
   if (accumulated_ == options_.grads_accumulation) return finish();
@@ -141,7 +141,7 @@ void Update::prepare(std::size_t replica, lr::ModuleLearningRate& rates, optim::
     choice = {optimizers_.names(), steps_};
     work_.optimize(replica, rates, sums, choice);
   }
-  optimizers_.leave_out(choice, sums);
+  optimizers_.drop_skipped(choice, sums);
 }
 
 Record Update::optimizer_record(bool as_snapshot) const {

@@ -20,7 +20,7 @@ namespace {
 
 using Formats = std::vector<RendererSink::Format>;
 
-// Of metrics of its own, as a renderer is on another thread. In the order of NumberedMetrics.
+// Uses separate instances of the metrics, as renderers run on another thread. In the order of NumberedMetrics.
 Formats formats_of(const TrainingOptions& options, const SplitMetrics& metrics) {
   std::vector<std::shared_ptr<metric::Metric>> all;
   const auto add = [&all](const std::vector<metric::MetricFactory>& factories) {
@@ -45,7 +45,7 @@ dashboard::Stop stop_of(const Interrupter& interrupter) {
   };
 }
 
-// The renderer that was given; else the terminal's dashboard where there is a terminal, or lines.
+// The renderer of the options; else the terminal's dashboard if there is a terminal, or lines.
 std::shared_ptr<events::EventSink> view_of(const TrainingOptions& options, Formats formats,
                                            const events::DeviceUseNow& device_use) {
   if (options.renderer) return std::make_shared<RendererSink>(options.renderer, std::move(formats));
@@ -72,7 +72,7 @@ std::vector<std::shared_ptr<events::EventSink>> make_watchers(const TrainingOpti
   std::optional<dashboard::WebOptions> web;
   if (options.dashboard)
     web = dashboard::WebOptions{value_or_throw(dashboard::parse_address(*options.dashboard)), options.dashboard_token};
-  // Dashboards read what a resumed run's file has of before, hence come before what cuts it.
+  // Dashboards read the earlier events of a resumed run from its file, so they precede the sink that truncates it.
   sinks.push_back(view_of(options, formats_of(options, metrics), device_use));
   if (web)
     sinks.push_back(std::make_shared<dashboard::WebDashboard>(*web, options.artifact_dir, stop_of(options.interrupter),

@@ -1,4 +1,4 @@
-// What watches a training: the sinks of its events. Private to train/learner.
+// Creates the event sinks of a training. Private to train/learner.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace burn::train {
 
-// What shows the training, its file of events and its log, and the loggers of the options. `metrics`: what is measured,
-// whose values are written. `device`: what it computes on. Errors: INVALID_ARGUMENT for a dashboard's address that is
-// none.
+// The display of the training, its event file and log, and the loggers of the options. `metrics`: the metrics, for
+// formatting their values. `device`: the training's device. Errors: INVALID_ARGUMENT for an invalid address of a
+// dashboard.
 std::vector<std::shared_ptr<events::EventSink>> make_watchers(const TrainingOptions& options,
                                                               const SplitMetrics& metrics, const Device& device);
 

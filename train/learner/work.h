@@ -1,4 +1,4 @@
-// What the engine needs of a model and its loaders, free of their types.
+// The engine's interface to a model and its loaders, without their types.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace burn::train {
 
-// Used by the thread that trains.
+// Used by the training thread.
 class Work {
  public:
   virtual ~Work() = default;
@@ -25,33 +25,33 @@ class Work {
   virtual std::vector<nn::ModuleWalk> replicas() = 0;  // one for each device; the first is the model
 
   virtual bool has(Split split) const = 0;  // whether there are batches of that split
-  // Of a pass, which may be shorter than the split.
+  // Sizes of a pass, which may be shorter than the split.
   virtual std::int64_t items(Split split) const = 0;
   virtual std::int64_t batches(Split split) const = 0;
-  virtual std::int64_t workers(Split split) const = 0;  // threads that make its batches
+  virtual std::int64_t workers(Split split) const = 0;  // threads that make batches
 
-  // Begins a pass of the epoch (counted from 1) over a split, with its batch number `first` (counted from 0). A pass
-  // over each split may be under way. Of validation: with the averages in place of the models' weights, if there are
-  // any, one for each replica.
+  // Begins a pass over a split in the epoch (counted from 1), at batch number `first` (counted from 0). One pass per
+  // split may be active. `averages`: for validation, used in place of the weights, one for each replica; null: the
+  // weights.
   virtual void begin(Split split, std::int64_t epoch, std::int64_t first,
                      const std::vector<optim::ModuleAverage>* averages = nullptr) = 0;
-  // The next batch is there; false after the last. Makes it, or waits for it.
+  // Makes the next batch or waits for it; false after the last one.
   virtual bool next(Split split) = 0;
-  // The steps of the replicas on their parts of the batch, tracked when training, in the replicas' order. Once for each
-  // next().
+  // Records the steps of the replicas on their parts of the batch, tracked in training, in the replicas' order. Called
+  // once after each next().
   struct Part {
     StepOutput output;
-    double weight = 1;  // its share of the batch's items; 0: it repeats one of another part
-    std::optional<optim::GradientsParams> gradients;  // that the step has computed itself
+    double weight = 1;                                // share of the batch's items; 0: repeats an item of another part
+    std::optional<optim::GradientsParams> gradients;  // if the step computes them itself
   };
   virtual std::vector<Part> step(Split split) = 0;
-  // Where training goes on in a stream, after the batch of the last step(); the next begin() does. Empty: at its
-  // beginning, or there is no stream.
+  // The position in a stream after the batch of the last step(), at which the next begin() continues. Empty: the
+  // beginning, or no stream.
   virtual const std::string& position() const = 0;
-  // `has_begun`: some batch has been trained on. Errors: INVALID_ARGUMENT for a position where there is no stream, and
-  // for none where there is one that has begun.
-  virtual void go_to(const std::string& position, bool has_begun) = 0;
-  // Ends the pass, be it over or not.
+  // Sets that position. `has_begun`: some batch has been trained on. Errors: INVALID_ARGUMENT for a position without a
+  // stream, and for an empty position of a stream after batches have been trained on.
+  virtual void seek(const std::string& position, bool has_begun) = 0;
+  // Ends the pass, complete or not.
   virtual void end(Split split) = 0;
 
   // Calls optimize() of a replica's model, if it has one.
@@ -60,7 +60,7 @@ class Work {
                         OptimizerChoice& choice) = 0;
 };
 
-// Errors: those of Work::go_to().
+// Errors: those of Work::seek().
 void check_position(const std::string& position, bool has_begun, bool is_stream);
 
 // The device that the model is on. Errors: a model without tensors.

@@ -19,7 +19,7 @@ void LineLogger::open(const events::Start& start) {
     }
   }
   const auto first = header();
-  pending_ = (first.empty() ? "" : first + "\n") + kept + pending_;  // messages may have come before the start
+  pending_ = (first.empty() ? "" : first + "\n") + kept + pending_;  // messages may have arrived before the Start
   file_.emplace(path_);
   file_->cut(0);
 }

@@ -1,8 +1,8 @@
-// What a training's numbers can be written to while it runs, besides the file of events: given to
-// SupervisedTraining::logger(). Each is told at most 50 points a second of a metric and split; where steps are faster,
-// a point is the mean of several.
+// Loggers for SupervisedTraining::logger(), which write a training's metrics while it runs, in addition to the event
+// file. Each gets at most 50 points per second for each metric and split; if steps are faster, a point is the mean of
+// several.
 //
-// A resumed run goes on in the file; lines of steps that are made again are dropped from it.
+// A resumed run appends to the file; lines of steps that are repeated are dropped from it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace burn::train {
 
-// Keeps what happens in memory. Thread-safe.
+// Keeps events in memory. Thread-safe.
 class MemoryLogger final : public events::EventSink {
  public:
   struct Value {
@@ -29,7 +29,7 @@ class MemoryLogger final : public events::EventSink {
   void event(const events::Event& event) override;
   std::string name() const override { return "the logger in memory"; }
 
-  // By name. Of a metric that is not measured: nothing.
+  // By the metric's name. Empty for a metric that is not measured.
   std::vector<events::MetricPoint> points(const std::string& metric, Split split) const;
   std::vector<Value> epochs(const std::string& metric, Split split) const;  // the value at the end of each pass
   std::vector<std::string> messages() const;
@@ -44,7 +44,7 @@ class MemoryLogger final : public events::EventSink {
   std::vector<std::string> messages_;
 };
 
-// A text file that a Start opens, and others write to by lines. Errors: as events::AppendFile.
+// A text file, opened at a Start event; other events write lines. Errors: as events::AppendFile.
 class LineLogger : public events::EventSink {
  public:
   explicit LineLogger(std::filesystem::path path) : path_(std::move(path)) {}
@@ -55,7 +55,7 @@ class LineLogger : public events::EventSink {
  protected:
   virtual std::string header() const { return {}; }
   virtual void write(const events::Event& event) = 0;
-  // Of a line of an earlier part of a resumed run: whether it still counts.
+  // Whether a line that was written before a resume is still valid.
   virtual bool keeps(const std::string& line, const events::Start& start) const = 0;
 
   void put(const std::string& line) { pending_ += line + "\n"; }
@@ -71,7 +71,7 @@ class LineLogger : public events::EventSink {
   std::string pending_;
 };
 
-// One JSON object a line, with "event" and "time" (seconds since 1970):
+// One JSON object per line, with "event" and "time" (seconds since 1970):
 //   {"event":"point","time":1764097200.123,"split":"train","metric":"Loss","first_step":7,"step":9,"count":3,"mean":0.1,...}
 //   {"event":"end of split","time":...,"split":"valid","epoch":1,"step":100,"items":8000,"seconds":1.7,"Loss":0.12}
 class JsonLinesLogger final : public LineLogger {
@@ -94,7 +94,7 @@ class CsvLogger final : public LineLogger {
   bool keeps(const std::string& line, const events::Start& start) const override;
 };
 
-// What a person would want to read of a run, with times: epochs, checkpoints, messages, the end.
+// A log for humans, with times: epochs, checkpoints, messages, the end.
 class ApplicationLogger final : public LineLogger {
  public:
   using LineLogger::LineLogger;
@@ -125,11 +125,11 @@ class TensorBoardLogger final : public events::EventSink {
 
 namespace tensorboard {
 
-// The messages of TensorFlow's event.proto that TensorBoard wants, as records of a file (length and payload, each with
+// The messages of TensorFlow's event.proto that TensorBoard needs, as records of a file (length and payload, each with
 // a masked CRC-32C).
 std::string record(std::string_view payload);
-std::string version_event(double seconds);                     // the first one of a file
-std::string restart_event(double seconds, std::int64_t step);  // what earlier files have after the step does not count
+std::string version_event(double seconds);                     // the first record of a file
+std::string restart_event(double seconds, std::int64_t step);  // invalidates later steps in earlier files
 std::string scalar_event(double seconds, std::int64_t step, std::string_view tag, float value);
 
 }  // namespace tensorboard

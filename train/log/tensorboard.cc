@@ -33,7 +33,7 @@ std::string begin(double seconds, std::int64_t step) {
   return bytes;
 }
 
-// So that a checksum of bytes that hold checksums is as good as any.
+// Masks a checksum, as checksums of data that contains checksums would be weak otherwise.
 std::uint32_t masked(std::uint32_t crc) { return (crc >> 15 | crc << 17) + 0xa282ead8U; }
 
 }  // namespace

@@ -17,7 +17,7 @@ using events::json_text;
 
 std::string seconds(std::int64_t time_us) { return fmt::format("{:.3f}", static_cast<double>(time_us) / 1e6); }
 std::string number(double value) { return events::json_number(value); }
-// The whole number that follows a text; nothing where there is none.
+// The whole number after the text `before`; std::nullopt if there is none.
 std::optional<std::int64_t> number_after(const std::string& line, std::string_view before) {
   const auto at = line.find(before);
   if (at == std::string::npos) return std::nullopt;
@@ -111,7 +111,7 @@ void CsvLogger::write(const events::Event& event) {
   }
 }
 
-// The step is the fifth column from the end; the metric, which may hold commas, comes before it.
+// The step is the fifth column from the end, as the metric before it may contain commas.
 bool CsvLogger::keeps(const std::string& line, const events::Start& start) const {
   auto end = line.size();
   for (int i = 0; i < 4 && end != std::string::npos && end > 0; ++i) end = line.rfind(',', end - 1);

@@ -8,7 +8,7 @@
 namespace burn::lr {
 
 void check_rate(const std::string& where, double rate, const ir::CallSite& site, const std::string& what) {
-  if (rate >= 0 && std::isfinite(rate)) return;  // NaN is not
+  if (rate >= 0 && std::isfinite(rate)) return;  // false for NaN
   std::ostringstream text;
   text << where << ": " << what << " is " << rate << ", must be at least 0 and finite";
   client::fail(text.str(), site);

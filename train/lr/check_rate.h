@@ -1,4 +1,4 @@
-// That a learning rate is one: schedules and optimizers refuse others.
+// Checks learning rates, for schedules and optimizers.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What schedules check when they are asked for a rate. Private to train/lr/.
+// Checks of schedules when they compute a rate. Private to train/lr/.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace burn::lr::detail {
 
-// As a double. Errors (thrown): "lr::Cosine: steps is 0, must be positive".
+// Returns the number as a double. Errors (thrown): "lr::Cosine: steps is 0, must be positive".
 inline double positive(const char* schedule, const char* name, std::int64_t value) {
   if (value > 0) return static_cast<double>(value);
   throw Error(StatusCode::invalid_argument,
@@ -22,13 +22,13 @@ inline double positive(const char* schedule, const char* name, double value) {
               std::string{schedule} + ": " + name + " is " + std::to_string(value) + ", must be positive and finite");
 }
 
-// A number of a schedule's configuration: a rate, or a factor of one.
+// Checks a number of a schedule's configuration: a rate, or a factor of a rate.
 inline double checked(const char* schedule, const char* name, double value) {
   check_rate(schedule, value, {}, name);
   return value;
 }
 
-// The rate of a step: a factor above 1 may have made it infinite.
+// Checks the rate of a step: a factor above 1 may have made it infinite.
 inline double rate_of_step(const char* schedule, std::int64_t step, double value) {
   if (!(value >= 0 && std::isfinite(value)))
     check_rate(schedule, value, {}, "the learning rate of step " + std::to_string(step));

@@ -3,7 +3,7 @@
 //   lr::Scheduler schedule = lr::warmup(500, lr::Cosine{.initial = 1e-3, .steps = 10'000});
 //   lr::Sequential parts{{lr::Linear{.initial = 1e-5, .final_lr = 1e-2, .steps = 100}, lr::Cosine{...}}, {100}};
 //
-// What one of them is told of a metric (train/lr/plateau.h) reaches those that it is made of.
+// A metric passed to tell() (train/lr/plateau.h) is forwarded to the schedules that they are made of.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace burn::lr {
 
 enum class SchedulerReduction : std::uint8_t { avg, sum, prod };
 
-// The rates of several schedules as one: their mean, sum or product.
+// Combines the rates of several schedules: their mean, sum or product.
 class Composed {
  public:
   // Errors: no schedule.
@@ -40,14 +40,14 @@ class Composed {
 // One schedule after the other: the k-th takes over at step milestones[k - 1], which is its own step 0.
 class Sequential {
  public:
-  // Errors: no schedule; milestones that are not one fewer than the schedules, positive and rising.
+  // Errors: no schedule; milestones that are not positive and increasing, or not one fewer than the schedules.
   Sequential(std::vector<Scheduler> schedulers, std::vector<std::int64_t> milestones);
 
   double at(std::int64_t step) const;
   double step() { return at(done++); }
 
   bool needs_metric() const;
-  void tell(double metric, std::int64_t steps);  // of the schedule that gave the last of `steps` rates
+  void tell(double metric, std::int64_t steps);  // for the schedule of the last of `steps` steps
   std::string state_record() const;
   void load_state_record(const std::string& json);
 
@@ -60,7 +60,7 @@ class Sequential {
   std::vector<std::int64_t> milestones_;
 };
 
-// A schedule that begins `steps` steps later. Before, the rate rises in a straight line to that of its step 0: the i-th
+// Delays a schedule by `steps` steps, during which the rate rises linearly to that of the schedule's step 0: the i-th
 // step, counted from 0, has (i + 1) / (steps + 1) of it.
 class Warmup {
  public:
@@ -71,7 +71,7 @@ class Warmup {
   double step() { return at(done++); }
 
   bool needs_metric() const { return schedule_.needs_metric(); }
-  void tell(double metric, std::int64_t steps);  // passed over while the rate rises
+  void tell(double metric, std::int64_t steps);  // ignored while the rate rises
   std::string state_record() const { return schedule_.to_record(); }
   void load_state_record(const std::string& json) { schedule_.load_record(json); }
 

@@ -15,7 +15,7 @@ using detail::rate_of_step;
 
 namespace {
 
-// From `from` (part = 0) to `to` (part = 1).
+// Interpolates between `from` (part = 0) and `to` (part = 1).
 double between(Annealing annealing, double from, double to, double part) {
   if (annealing == Annealing::linear) return from + (to - from) * part;
   return to + (from - to) * (1 + std::cos(std::numbers::pi * part)) / 2;
@@ -31,7 +31,7 @@ double OneCycle::at(std::int64_t step) const {
     throw Error(StatusCode::invalid_argument, "lr::OneCycle: rising is " + std::to_string(rising) +
                                                   ", must be between 0 and " + (three_phases ? "0.5" : "1"));
   }
-  // Phases end at the positions of steps counted from 0, hence one less.
+  // Phases end at steps that are counted from 0, hence the minus one.
   const double top = rising * total - 1, end = total - 1, position = std::min(static_cast<double>(step), end);
   const auto phase = [&](double from, double to, double begin, double finish) {
     const double part = finish > begin ? (position - begin) / (finish - begin) : 1;

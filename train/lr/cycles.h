@@ -1,5 +1,6 @@
-// Schedules that rise and fall, or fall at given steps. As those of train/lr/schedule.h; formulas and names of
-// PyTorch's torch.optim.lr_scheduler, which also moves the momentum in OneCycleLR and CyclicLR: here it stays as it is.
+// Schedules that rise and fall, or fall at given steps. The interface is that of train/lr/schedule.h; formulas and
+// names are those of PyTorch's torch.optim.lr_scheduler. Unlike PyTorch's OneCycleLR and CyclicLR, they do not change
+// the momentum.
 #pragma once
 
 #include <array>
@@ -16,9 +17,9 @@ enum class Annealing : std::uint8_t { cosine, linear };
 constexpr std::array<std::string_view, 2> enum_names(Annealing) { return {"cosine", "linear"}; }
 
 // One rise and one fall over the whole training (Smith and Topin, arXiv:1708.07120; OneCycleLR): from
-// max_lr / div_factor to max_lr over the part `rising` of the steps, then down to
-// max_lr / div_factor / final_div_factor. With three_phases as long down to max_lr / div_factor as up, and to the end
-// from there. After the last step it stays where it is.
+// max_lr / div_factor to max_lr over the fraction `rising` of the steps, then down to max_lr / div_factor /
+// final_div_factor. With three_phases, the way down to max_lr / div_factor takes as many steps as the way up, and the
+// rest of the steps lead to the final rate. After the last step the rate is constant.
 struct OneCycle {
   double max_lr = 1e-3;
   std::int64_t steps = 2;
@@ -34,8 +35,8 @@ struct OneCycle {
   double step() { return at(done++); }
 };
 
-// From `initial` to `min_lr` along half a cosine over `steps` steps, again and again, each time over `longer` times as
-// many steps (Loshchilov and Hutter, arXiv:1608.03983; CosineAnnealingWarmRestarts).
+// From `initial` to `min_lr` along half a cosine over `steps` steps, repeated, each time over `longer` times as many
+// steps (Loshchilov and Hutter, arXiv:1608.03983; CosineAnnealingWarmRestarts).
 struct CosineWarmRestarts {
   double initial = 1e-3;
   double min_lr = 0;
@@ -48,7 +49,7 @@ struct CosineWarmRestarts {
   double step() { return at(done++); }
 };
 
-// From `initial` to `final_lr` by (1 - step / steps)^power; then it stays there (PolynomialLR).
+// From `initial` to `final_lr` by (1 - step / steps)^power, then constant (PolynomialLR).
 struct Polynomial {
   double initial = 1e-3;
   double final_lr = 0;
@@ -61,7 +62,7 @@ struct Polynomial {
   double step() { return at(done++); }
 };
 
-// Times `gamma` at each of the steps `milestones`, which are positive and rise.
+// Multiplied by `gamma` at each of the steps `milestones`, which must be positive and increasing.
 struct MultiStep {
   double initial = 1e-3;
   std::vector<std::int64_t> milestones{};
@@ -73,17 +74,17 @@ struct MultiStep {
   double step() { return at(done++); }
 };
 
-// What becomes of the height of the cycles: it stays, halves with each, or is multiplied by gamma with each step.
+// The amplitude of the cycles: constant, halved with each cycle, or multiplied by gamma with each step.
 enum class CycleRule : std::uint8_t { constant, halving, exponential };
 constexpr std::array<std::string_view, 3> enum_names(CycleRule) { return {"constant", "halving", "exponential"}; }
 
-// In straight lines from `min_lr` to `max_lr` over `steps_up` steps and back over `steps_down`, again and again (Smith,
+// Rises linearly from `min_lr` to `max_lr` over `steps_up` steps and falls back over `steps_down`, repeated (Smith,
 // arXiv:1506.01186; CyclicLR with "triangular", "triangular2", "exp_range").
 struct Cyclic {
   double min_lr = 1e-4;
   double max_lr = 1e-3;
   std::int64_t steps_up = 2000;
-  std::optional<std::int64_t> steps_down{};  // none: as many
+  std::optional<std::int64_t> steps_down{};  // none: as steps_up
   CycleRule rule = CycleRule::constant;
   double gamma = 1;
   std::int64_t done = 0;

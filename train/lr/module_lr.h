@@ -16,7 +16,7 @@
 
 namespace burn::lr {
 
-// The rates of one step: what an optimizer's step() takes, which refuses what is negative, infinite or NaN. A number is
+// The rates of one step, as an optimizer's step() takes them; it rejects negative, infinite and NaN rates. A number is
 // the rate of every parameter. A parameter at several places of its module must be in the same group by each of its
 // paths.
 class ModuleLearningRate {
@@ -25,12 +25,12 @@ class ModuleLearningRate {
   template <Arithmetic T>
   ModuleLearningRate(T base) : base_(base) {}  // NOLINT: implicit on purpose
 
-  // Another rate for the parameters of a group, in place of what groups before it said.
+  // Sets another rate for the parameters of a group, which overrides those of earlier groups.
   ModuleLearningRate& with_group(ParamGroup group, Scalar rate);
   Scalar base() const { return base_; }
   bool has_groups() const { return !groups_.empty(); }
   std::size_t group_count() const { return groups_.size(); }
-  // The last group that a parameter is in, counted from 1; 0: it is in none, and has the base's rate.
+  // The last group that contains the parameter, counted from 1; 0: none, it has the base rate.
   std::size_t group_of_param(ParamId id, std::string_view path) const;
   Scalar rate_of_group(std::size_t group) const { return group == 0 ? base_ : groups_[group - 1].second; }
   Scalar lr_from_param(ParamId id, std::string_view path) const { return rate_of_group(group_of_param(id, path)); }
@@ -40,7 +40,7 @@ class ModuleLearningRate {
   std::vector<std::pair<ParamGroup, Scalar>> groups_;
 };
 
-// A schedule for all parameters, and others for groups of them; a parameter follows the last group that it is in. A
+// A schedule for all parameters, and others for groups of them; a parameter follows the last group that contains it. A
 // value; one thread at a time.
 class ModuleLrScheduler {
  public:
@@ -51,15 +51,15 @@ class ModuleLrScheduler {
   ModuleLrScheduler& with_group(ParamGroup group, Scheduler scheduler);
 
   ModuleLearningRate step();                    // the rates of the next step
-  double last() const { return base_.last(); }  // of the last step, of a parameter in no group
+  double last() const { return base_.last(); }  // base rate of the last step
 
-  // Of the schedules that follow a metric (Scheduler::tell).
+  // Whether a schedule follows a metric, which must then be passed to tell() (Scheduler::tell).
   bool needs_metric() const;
   void tell(double metric);
 
-  // Where every schedule is, as JSON; the schedules themselves and their groups belong to the program. Without groups
-  // it is the record of the one schedule. Errors (thrown): text that is no such record; one of another number of
-  // groups. Nothing is changed then.
+  // The state of all schedules as JSON; the schedules themselves and their groups are not stored. Without groups it is
+  // the record of the base schedule. Errors (thrown), without changing anything: a text that is not such a record; a
+  // record with another number of groups.
   std::string to_record() const;
   void load_record(const std::string& json);
 

@@ -26,7 +26,7 @@ double ReduceOnPlateau::at(std::int64_t) const {
 
 void ReduceOnPlateau::tell(double metric) {
   const double old = at(done), least = detail::checked(kName, "min_lr", min_lr);
-  (void)detail::checked(kName, "threshold", threshold);  // throws
+  (void)detail::checked(kName, "threshold", threshold);  // may throw
   (void)detail::checked(kName, "epsilon", epsilon);
   if (!(factor >= 0 && factor < 1)) {
     throw Error(StatusCode::invalid_argument,

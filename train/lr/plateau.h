@@ -1,4 +1,4 @@
-// A learning rate that falls when a metric gets no better.
+// A learning rate that is reduced when a metric no longer improves.
 //
 //   lr::Scheduler schedule = lr::ReduceOnPlateau{.initial = 1e-3, .patience = 3};
 //   for (...) {                          // epochs
@@ -20,19 +20,19 @@ namespace burn::lr {
 enum class Goal : std::uint8_t { lowest, highest };
 constexpr std::array<std::string_view, 2> enum_names(Goal) { return {"lowest", "highest"}; }
 
-// Where a ReduceOnPlateau is.
+// The state of a ReduceOnPlateau.
 struct PlateauState {
-  std::optional<double> rate{};  // none: the initial one
-  std::optional<double> best{};  // metric so far
-  std::int64_t not_better = 0;   // calls of tell() in a row
-  std::int64_t cooling = 0;      // calls that do not count yet
+  std::optional<double> rate{};  // none: the initial rate
+  std::optional<double> best{};  // best metric so far
+  std::int64_t not_better = 0;   // successive calls of tell() without improvement
+  std::int64_t cooling = 0;      // remaining calls of tell() to ignore
   BURN_CONFIG(PlateauState, rate, best, not_better, cooling)
 };
 
-// As torch.optim.lr_scheduler.ReduceLROnPlateau, whose defaults these are. When the metric was no better than its best
-// in more than `patience` calls of tell() in a row, the rate is multiplied by `factor`, but does not fall below
-// `min_lr`; then `cooldown` calls do not count. Better is: by more than `threshold` times the best, or without
-// is_relative by more than `threshold`. NaN is no better. The rate does not depend on the step.
+// As torch.optim.lr_scheduler.ReduceLROnPlateau, with its defaults. After more than `patience` successive calls of
+// tell() without an improvement of the best metric, the rate is multiplied by `factor`, but does not fall below
+// `min_lr`; the next `cooldown` calls do not count. An improvement is a change by more than `threshold` times the best,
+// or without is_relative by more than `threshold`. NaN is no improvement. The rate does not depend on the step.
 struct ReduceOnPlateau {
   double initial = 1e-3;
   double factor = 0.1;
@@ -41,7 +41,7 @@ struct ReduceOnPlateau {
   bool is_relative = true;
   std::int64_t cooldown = 0;
   double min_lr = 0;
-  double epsilon = 1e-8;  // changes of the rate that are no larger are not made
+  double epsilon = 1e-8;  // smaller or equal changes of the rate are not made
   Goal goal = Goal::lowest;
   PlateauState state{};
   std::int64_t done = 0;
@@ -54,7 +54,7 @@ struct ReduceOnPlateau {
   void tell(double metric);
   double step() { return at(done++); }
 
-  // For Scheduler: `state` as JSON. Errors: text that is no such record.
+  // For Scheduler: `state` as JSON. Errors: a text that is not such a record.
   std::string state_record() const { return state.to_json(); }
   void load_state_record(const std::string& json);
 };

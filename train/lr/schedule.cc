@@ -33,7 +33,7 @@ double Exponential::at(std::int64_t step) const {
 }
 
 double Step::at(std::int64_t step) const {
-  (void)positive("lr::Step", "step_size", step_size);  // throws
+  (void)positive("lr::Step", "step_size", step_size);  // may throw
   const double from = checked("lr::Step", "initial", initial);
   const std::int64_t drops = step / step_size;
   return rate_of_step("lr::Step", step,

@@ -1,6 +1,6 @@
-// Learning rates over the steps of a training. Plain values: step() gives the rate of the next step, at(i) that of the
-// i-th, counted from 0. to_json() and from_json() keep everything, the steps done included. Errors (thrown) of both: a
-// rate or factor that is negative, infinite or NaN, by its name.
+// Learning rates over the steps of a training. Plain values: step() returns the rate of the next step, at(i) that of
+// the i-th, counted from 0. to_json() and from_json() store everything, including the number of steps done. Errors
+// (thrown) of step() and at(): a rate or factor that is negative, infinite or NaN, with its name.
 //
 //   lr::Cosine schedule{.initial = 1e-3, .steps = 1000};
 //   net = optim.step(schedule.step(), std::move(net), grads);
@@ -13,13 +13,13 @@
 
 namespace burn::lr {
 
-// What the learner takes: anything with at(step) -> rate.
+// Any type with at(step) -> rate; the learner accepts these.
 template <typename T>
 concept Schedule = requires(const T& schedule, std::int64_t step) {
   { schedule.at(step) } -> std::convertible_to<double>;
 };
 
-// The same rate always.
+// A constant rate.
 struct Constant {
   double rate = 1e-3;
   std::int64_t done = 0;
@@ -29,7 +29,7 @@ struct Constant {
   double step() { return at(done++); }
 };
 
-// From `initial` to `final_lr` in a straight line over `steps` steps; then it stays there.
+// Linear from `initial` to `final_lr` over `steps` steps, then constant.
 struct Linear {
   double initial = 1e-3;
   double final_lr = 0;
@@ -53,7 +53,7 @@ struct Cosine {
   double step() { return at(done++); }
 };
 
-using CosineAnnealing = Cosine;  // what others call it
+using CosineAnnealing = Cosine;  // its name in other frameworks
 
 // initial gamma^i
 struct Exponential {
@@ -66,7 +66,7 @@ struct Exponential {
   double step() { return at(done++); }
 };
 
-// Times `gamma` every `step_size` steps.
+// Multiplied by `gamma` every `step_size` steps.
 struct Step {
   double initial = 1e-3;
   double gamma = 0.1;

@@ -10,7 +10,7 @@ namespace {
 
 struct SchedulerRecord {
   std::int64_t done = 0;
-  std::optional<std::string> state{};  // of a schedule that follows a metric
+  std::optional<std::string> state{};  // the state of a schedule that follows a metric
   BURN_CONFIG(SchedulerRecord, done, state)
 };
 

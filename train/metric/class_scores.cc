@@ -23,14 +23,14 @@ void check_top_k(std::int64_t k, const Value& scores) {
                                                         ir::to_string(scores.type()), scores.dim(1)));
 }
 
-// i64 [rows, k]: the classes with the highest scores; of equal ones the first where k is 1.
+// i64 [rows, k]: the classes with the highest scores; if k is 1, of equal scores the first.
 Value highest(const Value& scores, std::int64_t k) {
   const auto& site = client::current_site();
   check_top_k(k, scores);
   return k == 1 ? client::arg_reduce(ir::ArgFn::max, scores, 1, site) : client::top_k(scores, 1, k, true, site).indices;
 }
 
-// bool [rows, classes]: what is answered with yes.
+// bool [rows, classes]: the positive answers.
 Value answers(const Value& scores, const DecisionRule& rule) {
   const auto& site = client::current_site();
   if (rule.top_k == 0) return scores > rule.threshold;

@@ -1,7 +1,8 @@
-// Scores of classifiers that follow from counts per class: precision, recall, F-beta; and the shares of right answers.
+// Scores of classifiers computed from counts per class: precision, recall, F-beta; and top-k accuracy and Hamming
+// score.
 //
-// The counts are made on the device and added up over the batches: a value is that of all items of the epoch, however
-// they were batched. (Burn gives the mean of the batches' values.)
+// The counts are computed on the device and summed over the batches: a value is over all items of the epoch, however
+// they were batched. (Burn averages the batches' values.)
 #pragma once
 
 #include <cstdint>
@@ -13,33 +14,34 @@
 
 namespace burn::metric {
 
-// How the scores of several classes become one number: from the sums of their counts, or as the mean of their scores,
-// of the classes that have one.
+// How the scores of several classes are combined: micro: computed from the sums of their counts; macro: the mean of
+// their scores, over the classes that have one.
 enum class ClassReduction : std::uint8_t { micro, macro };
 std::string_view name(ClassReduction reduction);  // "Micro", "Macro"
 
-// When a score counts as a yes: above a threshold, or among the k highest of the item.
+// When a score counts as a positive answer: above a threshold, or among the k highest of the item.
 struct DecisionRule {
   double threshold = 0.5;
-  std::int64_t top_k = 0;  // 0: the threshold decides
+  std::int64_t top_k = 0;  // 0: the threshold is used
 
   std::string name() const;  // "Threshold(0.5)", "TopK(1)"
 };
 
-// A score of the counts of each class.
+// A score computed from the counts of each class.
 class ClassScore : public CountedMetric {
  public:
   std::string name() const override;
   bool higher_is_better() const override { return true; }
   std::vector<Need> needs() const override { return needs_of(task_); }
   Measured record(const StepOutput& output) const override;  // f32 [3, classes]
-  double value() const override;                             // percent; NaN where no class has a score
+  double value() const override;                             // percent; NaN if no class has a score
   void load_state(std::span<const double> state) override;
   ValueFormat value_format() const override { return {.decimals = 2, .unit = " %"}; }
 
  protected:
   ClassScore(std::string what, Task task, DecisionRule rule, ClassReduction reduction);
-  // Of a class: items of it that were answered with it, items answered with it, items of it. NaN: there is none.
+  // The score of a class from `right` (true positives), `answered` (predicted positives) and `actual` (positives). NaN:
+  // the class has no score.
   virtual double score(double right, double answered, double actual) const = 0;
 
  private:
@@ -49,7 +51,7 @@ class ClassScore : public CountedMetric {
   ClassReduction reduction_;
 };
 
-// right / answered: how many of the yes answers are right. A class that is never answered has none.
+// right / answered: the share of positive answers that are right. A class that is never predicted has no score.
 class Precision : public ClassScore {
  public:
   static Precision binary(double threshold = 0.5) { return {Task::binary, {threshold}, ClassReduction::macro}; }
@@ -64,7 +66,7 @@ class Precision : public ClassScore {
   double score(double right, double answered, double) const override { return ratio(right, answered); }
 };
 
-// right / actual: how many of the items of a class are found. A class without items has none.
+// right / actual: the share of a class's items that are found. A class without items has no score.
 class Recall : public ClassScore {
  public:
   static Recall binary(double threshold = 0.5) { return {Task::binary, {threshold}, ClassReduction::macro}; }
@@ -80,7 +82,7 @@ class Recall : public ClassScore {
 };
 
 // (1 + beta^2) right / (answered + beta^2 actual): the harmonic mean of precision and recall, recall weighted beta
-// times (van Rijsbergen, Information Retrieval, 1979). A class without items that is never answered has none.
+// times (van Rijsbergen, Information Retrieval, 1979). A class without items that is never predicted has no score.
 class FBetaScore : public ClassScore {
  public:
   static FBetaScore binary(double beta = 1, double threshold = 0.5) {
@@ -101,12 +103,12 @@ class FBetaScore : public ClassScore {
   double beta_;
 };
 
-// How many rows of the output [batch, classes] have the target [batch] among their k largest numbers, in percent; of
-// sequences how many tokens.
+// The percentage of rows of the output [batch, classes] with the target [batch] among their k largest numbers; for
+// sequences, the percentage of tokens.
 class TopKAccuracy : public CountedMetric {
  public:
   explicit TopKAccuracy(std::int64_t k = 1);
-  // Targets of that class do not count.
+  // Ignores targets of that class.
   TopKAccuracy with_pad_token(std::int64_t token) const;
 
   std::string name() const override;
@@ -123,12 +125,12 @@ class TopKAccuracy : public CountedMetric {
   std::optional<std::int64_t> pad_;
 };
 
-// How many of all labels of all items are answered right, in percent: the accuracy of multi-label answers, which is 1 -
-// the Hamming loss.
+// The percentage of labels, over all items, that are predicted right: the accuracy of multi-label classification, which
+// is 1 - the Hamming loss.
 class HammingScore : public CountedMetric {
  public:
   HammingScore with_threshold(double threshold) const;
-  // The output is passed through a sigmoid first.
+  // Applies a sigmoid to the output first.
   HammingScore with_sigmoid(bool wanted = true) const;
 
   std::string name() const override;

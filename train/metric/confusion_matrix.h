@@ -1,4 +1,4 @@
-// Which class was taken for which.
+// The confusion matrix: how often each class was predicted for each class.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace burn::metric {
 
-// A text: for each class how many of its items were answered with each class, as rows; counted on the device. The
-// answer is the class with the highest score.
+// The result is a text: a row for each class, with the number of its items that were predicted as each class; counted
+// on the device. The prediction is the class with the highest score.
 class ConfusionMatrix : public CountedMetric {
  public:
-  // Names of the classes for the text, in their order; else their numbers.
+  // Names of the classes in the text, in order. Default: their numbers.
   ConfusionMatrix with_classes(std::vector<std::string> names) const;
 
   std::string name() const override { return "Confusion Matrix"; }
@@ -29,7 +29,7 @@ class ConfusionMatrix : public CountedMetric {
   // "no items" before the first batch.
   std::string text() const override;
 
-  // The count of items of class `actual` that were answered with `answered`. Requires: both below classes().
+  // The number of items of class `actual` that were predicted as `answered`. Requires: both below classes().
   std::int64_t count(std::int64_t actual, std::int64_t answered) const;
   std::int64_t classes() const;  // 0 before the first batch
 

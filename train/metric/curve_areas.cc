@@ -19,7 +19,8 @@ ScoreGroup total_of(std::span<const ScoreGroup> groups) {
   return total;
 }
 
-// The sum of the precisions at each positive item of a group, which comes after `before`; its positives first, or last.
+// The sum of the precisions at each positive item of a group that follows the items of `before`, if the group's
+// positives are ordered first, or last.
 double precisions(const ScoreGroup& before, const ScoreGroup& group, bool positives_first) {
   const double wrong = before.negatives + (positives_first ? 0 : group.negatives);
   double sum = 0;

@@ -13,7 +13,7 @@ namespace {
 
 using client::Value;
 
-// Whether an output has the score of a yes beside that of a no.
+// Whether an output has two columns: the scores of negative and positive.
 bool has_two_columns(const StepOutput& output, Task task) {
   return task == Task::binary && output.output.rank() == 2 && output.output.dim(1) == 2;
 }
@@ -27,7 +27,7 @@ StepOutput probabilities(const StepOutput& output, Task task) {
   return result;
 }
 
-// i64 [rows * classes]: for each score its place in [classes, thresholds, 2].
+// i64 [rows * classes]: the index of each score in counts [classes, thresholds, 2].
 Value places_of(const LabelledScores& items, std::int64_t thresholds) {
   const auto& site = client::current_site();
   const auto bins = static_cast<double>(thresholds);
@@ -90,7 +90,7 @@ void CurveMetric::reset() {
   shown_at_ = 0;
 }
 
-// Of the items of the classes taken together.
+// The groups of the items of all these classes together.
 std::vector<ScoreGroup> CurveMetric::groups_of(std::int64_t first_class, std::int64_t last_class) const {
   const auto classes = static_cast<std::size_t>(classes_);
   const auto first = static_cast<std::size_t>(first_class), last = static_cast<std::size_t>(last_class);
@@ -98,7 +98,7 @@ std::vector<ScoreGroup> CurveMetric::groups_of(std::int64_t first_class, std::in
     const auto bins = static_cast<std::size_t>(thresholds_);
     std::vector<ScoreGroup> groups(bins);
     for (std::size_t c = first; c < last; ++c) {
-      for (std::size_t b = 0; b < bins; ++b) {  // the highest scores are the first group
+      for (std::size_t b = 0; b < bins; ++b) {  // the highest scores form the first group
         groups[bins - 1 - b].negatives += counts_[(c * bins + b) * 2];
         groups[bins - 1 - b].positives += counts_[(c * bins + b) * 2 + 1];
       }
@@ -128,7 +128,7 @@ double CurveMetric::average(Area area_of) const {
   return 100 * ratio(sum, count);
 }
 
-// Anew once there are a quarter more scores, so that an epoch sorts a few times its scores in all.
+// Recomputed when there are a quarter more scores, so that an epoch sorts only a few times as many scores as it has.
 double CurveMetric::value_so_far() const {
   if (thresholds_ > 0) return value();
   if (shown_at_ == 0 || scores_.size() > shown_at_ + shown_at_ / 4) {

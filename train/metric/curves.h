@@ -1,8 +1,9 @@
-// Areas under the curves that a classifier's scores draw: ROC and precision-recall.
+// Areas under the ROC and precision-recall curves of a classifier.
 //
-// Exact: every score and label is read and kept, 4 bytes for each class and 1 for each label of an item, and each look
-// at the value sorts them. with_thresholds(n) counts the scores in n intervals of [0, 1] on the device instead: 8 n
-// bytes are read for each class, whatever the batch, and error() says by how much the value can be off.
+// Exact by default: every score and label is read and kept, 4 bytes for each class and 1 for each label of an item, and
+// each computation of the value sorts them. with_thresholds(n) instead counts the scores in n intervals of [0, 1] on
+// the device: 8 n bytes are read for each class, independent of the batch size, and error() bounds the error of the
+// value.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +21,20 @@ class CurveMetric : public Metric {
   std::vector<Need> needs() const override { return needs_of(task_); }
   Measured record(const StepOutput& output) const override;
   void take(const MeasuredBatch& batch) override;
-  double value() const override { return average(&CurveMetric::area); }  // percent; NaN where no class has an area
+  double value() const override { return average(&CurveMetric::area); }  // percent; NaN if no class has an area
   double value_so_far() const override;
   void reset() override;
   ValueFormat value_format() const override { return {.decimals = 2, .unit = " %"}; }
   std::vector<double> state() const override;
   void load_state(std::span<const double> state) override;
-  // By how much, in percent, value() can differ from the exact one; 0 without thresholds.
+  // The largest possible difference, in percent, of value() from the exact value; 0 without thresholds.
   double error() const { return thresholds_ == 0 ? 0 : average(&CurveMetric::area_error); }
 
  protected:
   CurveMetric(std::string what, Task task, ClassReduction reduction);
-  virtual double area(std::span<const ScoreGroup> groups) const = 0;  // NaN: there is none
+  virtual double area(std::span<const ScoreGroup> groups) const = 0;  // NaN: the class has no area
   virtual double area_error(std::span<const ScoreGroup> groups) const = 0;
-  // Errors: below 2.
+  // Errors: a count below 2.
   void set_thresholds(std::int64_t count);
   void set_logits(bool wanted) { logits_ = wanted; }
 
@@ -55,24 +56,24 @@ class CurveMetric : public Metric {
   std::vector<std::uint8_t> labels_;
   std::vector<double> counts_;  // with thresholds: [classes, thresholds, 2], negatives before positives
   mutable double shown_ = 0;
-  mutable std::size_t shown_at_ = 0;  // scores when shown_ was computed
+  mutable std::size_t shown_at_ = 0;  // number of scores when shown_ was computed
 };
 
-// What all metrics of curves have: how they are made, and what can be set.
+// Construction and settings shared by all curve metrics.
 template <typename Self>
 class CurveMetricOf : public CurveMetric {
  public:
   static Self binary() { return Self{Task::binary, ClassReduction::macro}; }
   static Self multiclass(ClassReduction reduction = ClassReduction::macro) { return Self{Task::multiclass, reduction}; }
   static Self multilabel(ClassReduction reduction = ClassReduction::macro) { return Self{Task::multilabel, reduction}; }
-  // Scores are counted in so many equal intervals of [0, 1]; below 0 counts as 0, above 1 as 1.
+  // Counts scores in `count` equal intervals of [0, 1]; scores below 0 count as 0, above 1 as 1.
   Self with_thresholds(std::int64_t count) const {
     auto result = static_cast<const Self&>(*this);
     result.set_thresholds(count);
     return result;
   }
-  // The output is no probability yet: it is passed through softmax (multiclass, and binary with two columns) or sigmoid
-  // first. Matters with thresholds, and for several classes.
+  // The output is logits: applies softmax (multiclass, and binary with two columns) or sigmoid first. This matters with
+  // thresholds, and for several classes.
   Self with_logits(bool wanted = true) const {
     auto result = static_cast<const Self&>(*this);
     result.set_logits(wanted);
@@ -84,7 +85,7 @@ class CurveMetricOf : public CurveMetric {
   using CurveMetric::CurveMetric;
 };
 
-// The area under the ROC curve. A class without items, or with nothing but items of it, has none.
+// The area under the ROC curve. A class has no area if none or all of the items belong to it.
 class Auroc : public CurveMetricOf<Auroc> {
  public:
   Auroc() : Auroc(Task::binary, ClassReduction::macro) {}
@@ -96,7 +97,7 @@ class Auroc : public CurveMetricOf<Auroc> {
   double area_error(std::span<const ScoreGroup> groups) const override { return roc_error(groups); }
 };
 
-// The area under the precision-recall curve, as average precision. A class without items has none.
+// The area under the precision-recall curve, as average precision. A class without items has no area.
 class AucPr : public CurveMetricOf<AucPr> {
  public:
   AucPr() : AucPr(Task::binary, ClassReduction::macro) {}

@@ -1,4 +1,4 @@
-// Asks a device what it is doing.
+// Queries the use of a device.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@ class DeviceUseSampler {
  public:
   DeviceUseSampler();
 
-  // Asks (proto::Session::stats) if the last question is a second ago, and waits for nothing.
+  // Sends a query (proto::Session::stats) if the last one was at least a second ago. Does not wait.
   void ask(const Device& device);
-  // The last answer; nothing before the first, and of a server that does not answer or is gone.
+  // The last answer; std::nullopt before the first one, and if the server does not answer or is gone.
   std::optional<train::events::DeviceUse> last() const;
 
  private:
-  struct Answers;  // of the device, on a thread of its session
+  struct Answers;  // set on a thread of the device's session
   std::shared_ptr<Answers> answers_;
 };
 

@@ -1,5 +1,5 @@
-// Numbers of reinforcement learning, by episode. A step gives them as tensors of any size, one element for each episode
-// that ended in it, or none; a loop that has them on the host says add_number().
+// Metrics of reinforcement learning, per episode. A step returns them as tensors of any size, with one element for each
+// episode that ended in it; a loop that has the numbers on the host calls add_number().
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace burn::metric {
 
-// The mean of the numbers of one tensor over all batches.
+// The mean of the elements of one tensor over all batches.
 class MeanOfNumbers : public CountedMetric {
  public:
   void add_number(double number);
@@ -26,7 +26,7 @@ class MeanOfNumbers : public CountedMetric {
   std::string needed_;
 };
 
-// The sum of the rewards of an episode: "cumulative_reward".
+// The sum of the rewards of an episode; tensor "cumulative_reward".
 class CumulativeReward : public MeanOfNumbers {
  public:
   CumulativeReward() : MeanOfNumbers("cumulative_reward") {}
@@ -36,7 +36,7 @@ class CumulativeReward : public MeanOfNumbers {
   ValueFormat value_format() const override { return {.decimals = 2}; }
 };
 
-// The steps of an episode: "episode_length".
+// The number of steps of an episode; tensor "episode_length".
 class EpisodeLength : public MeanOfNumbers {
  public:
   EpisodeLength() : MeanOfNumbers("episode_length") {}
@@ -46,7 +46,7 @@ class EpisodeLength : public MeanOfNumbers {
   ValueFormat value_format() const override { return {.decimals = 0, .unit = " steps"}; }
 };
 
-// The share of actions that are taken at random: "exploration_rate".
+// The share of actions that are taken at random; tensor "exploration_rate".
 class ExplorationRate : public MeanOfNumbers {
  public:
   ExplorationRate() : MeanOfNumbers("exploration_rate") {}

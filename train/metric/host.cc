@@ -63,7 +63,7 @@ void SampledMetric::load_state(std::span<const double> state) {
 
 CpuUse::CpuUse(std::filesystem::path proc) : proc_(std::move(proc)), before_(times()) {}
 
-// Since the host was started: user nice system idle iowait irq softirq steal, of which idle and iowait are not busy
+// Times since the host was started: user nice system idle iowait irq softirq steal; idle and iowait are not busy
 // (proc(5)).
 std::optional<CpuUse::Times> CpuUse::times() const {
   std::ifstream file(proc_ / "stat");

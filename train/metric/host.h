@@ -1,4 +1,4 @@
-// What the program, its host and its device are doing while a model trains. Nothing is read of the batches.
+// Metrics of the program, its host and its device during a training. They read nothing of the batches.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ class HostMetric : public Metric {
   bool is_of_batches() const override { return false; }
 };
 
-// The learning rate of the last step; of several optimizers or groups that of the first.
+// The learning rate of the last step; with several optimizers or groups, that of the first.
 class LearningRate : public HostMetric {
  public:
   std::string name() const override { return "Learning Rate"; }
@@ -37,8 +37,8 @@ class LearningRate : public HostMetric {
   std::optional<double> rate_;
 };
 
-// Batches per second, from the start of the epoch to its last batch. The numbers of several batches may come at the
-// same moment, so the time between the first and the last of them says little. NaN before the second batch.
+// Batches per second, from the start of the epoch to its last batch. The results of several batches may arrive at the
+// same moment, so the time between them would be meaningless. NaN before the second batch.
 class IterationSpeed : public HostMetric {
  public:
   std::string name() const override { return "Iteration Speed"; }
@@ -57,8 +57,8 @@ class IterationSpeed : public HostMetric {
   double batches_ = 0, seconds_ = 0;
 };
 
-// A number that is asked for at most once a second; the value is the mean of the answers since reset(), or the last
-// answer before it where an epoch takes less than a second.
+// A number that is sampled at most once per second. The value is the mean of the samples since reset() or, if an epoch
+// takes less than a second, the last sample before it.
 class SampledMetric : public HostMetric {
  public:
   void take(const MeasuredBatch& batch) override;
@@ -68,17 +68,17 @@ class SampledMetric : public HostMetric {
   void load_state(std::span<const double> state) override;
 
  protected:
-  // Nothing: it is not known.
+  // Returns std::nullopt if the number is not known.
   virtual std::optional<double> sample(const MeasuredBatch& batch) = 0;
 
  private:
   using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> last_;
-  std::optional<double> known_;  // the last answer
+  std::optional<double> known_;  // the last sample
   double sum_ = 0, count_ = 0;
 };
 
-// How busy the processors of this host are, in percent of all of them, by all programs.
+// The utilization of this host's processors by all programs, in percent of all processors.
 class CpuUse : public SampledMetric {
  public:
   explicit CpuUse(std::filesystem::path proc = "/proc");
@@ -99,7 +99,7 @@ class CpuUse : public SampledMetric {
   std::optional<Times> before_;
 };
 
-// The memory of this host that is in use, by all programs, in GB (10^9 bytes).
+// The memory of this host in use by all programs, in GB (10^9 bytes).
 class CpuMemory : public SampledMetric {
  public:
   explicit CpuMemory(std::filesystem::path proc = "/proc") : proc_(std::move(proc)) {}
@@ -114,7 +114,7 @@ class CpuMemory : public SampledMetric {
   std::filesystem::path proc_;
 };
 
-// The mean of the temperatures that this host measures, in degrees Celsius; NaN where it measures none.
+// The mean of the host's temperature sensors, in degrees Celsius; NaN if there are none.
 class CpuTemperature : public SampledMetric {
  public:
   explicit CpuTemperature(std::filesystem::path zones = "/sys/class/thermal") : zones_(std::move(zones)) {}
@@ -129,10 +129,10 @@ class CpuTemperature : public SampledMetric {
   std::filesystem::path zones_;
 };
 
-// A text: memory and use of the device that computes, wherever it is, as it answers itself (proto::Session::stats), by
-// all programs that use it; asked at most once a second, and never waited for. Any device, not only of CUDA. The use is
-// the share of the time in which the device's server compiled programs or ran them; of a GPU, in which it handed work
-// to it. "unavailable" before the first answer, and of a server of a version that does not answer.
+// The result is a text: memory and utilization of the training's device, local or remote, by all programs that use it,
+// as the device reports them (proto::Session::stats). Queried at most once per second, without waiting. For any device,
+// not only CUDA. The utilization is the share of time in which the device's server compiled or ran programs; for a GPU,
+// in which it submitted work to it. "unavailable" before the first answer, and if the server's version does not answer.
 class Cuda : public HostMetric {
  public:
   Cuda();
@@ -147,7 +147,7 @@ class Cuda : public HostMetric {
   void load_state(std::span<const double> state) override { check_state(*this, state, 0); }
 
  private:
-  struct Answers;  // of the device, on a thread of its session
+  struct Answers;  // set on a thread of the device's session
   std::shared_ptr<Answers> answers_;
 };
 

@@ -85,8 +85,8 @@ Value one_hot_mask(const Value& classes_of_rows, std::int64_t classes) {
 
 namespace {
 
-// The place of the class is found by counting what comes before it: formulas and sums of rows, which go into the kernel
-// of the loss where rows are short.
+// Computes the rank of the class by counting the classes before it: pointwise ops and sums of rows, which are fused
+// into the kernel of the loss if rows are short.
 Value is_among_highest_by_counting(const Value& scores, const Value& target, std::int64_t k) {
   const auto& site = client::current_site();
   const auto in_rows = [&](const Value& x) { return client::expand(x, scores.shape(), site); };

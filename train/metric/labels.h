@@ -1,4 +1,5 @@
-// A step's output and targets as scores and labels of classes, in one form whatever the task. Private to train/metric.
+// Converts a step's output and targets to scores and labels of classes, in the same form for all tasks. Private to
+// train/metric.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace burn::metric {
 
-// What there is to decide for an item.
+// What a classifier decides for an item.
 //   binary      one question:       output [batch], [batch, 1] or [batch, 2] (the second column says yes)
 //   multiclass  one of the classes: output [batch, classes] or [batch, time, classes]
 //   multilabel  one question each:  output [batch, labels]
@@ -25,19 +26,20 @@ struct LabelledScores {
 };
 
 std::vector<Need> needs_of(Task task);
-// Errors: INVALID_ARGUMENT with both shapes where output and targets do not belong together.
+// Errors: INVALID_ARGUMENT with both shapes if output and targets do not match.
 LabelledScores labelled_scores(const StepOutput& output, Task task);
 
 // [..., classes] as [rows, classes].
 client::Value rows_of(const client::Value& x);
-// bool [rows, classes]: true at the class. Reading it fails for a class that there is not.
+// bool [rows, classes]: true at the class. Reading it fails if a class is out of range.
 client::Value one_hot_mask(const client::Value& classes_of_rows, std::int64_t classes);
-// bool [rows, 1]: whether the class (integers [rows]) is among the k of its row with the highest scores; of equal ones
-// the first come first. A class that there is not is not among them.
+// bool [rows, 1]: whether the class (integers [rows]) is among the k highest scores of its row; of equal scores the
+// first are chosen. A class out of range is not among them.
 client::Value is_among_highest(const client::Value& scores, const client::Value& classes_of_rows, std::int64_t k);
-// f32 [bins]: how many of the places (i64 [n], each below `bins`) are that bin, each counted with its weight (f32 [n]).
+// f32 [bins]: for each bin the sum of the weights (f32 [n]) of the elements of `places` (i64 [n], each below `bins`)
+// that equal it.
 client::Value histogram(const client::Value& places, const client::Value& weights, std::int64_t bins);
-// f32 [1, columns]: how many are true in each column of a bool [rows, columns]; exact below 2^24 rows.
+// f32 [1, columns]: the number of true elements in each column of a bool [rows, columns]; exact below 2^24 rows.
 client::Value count_true(const client::Value& mask);
 
 }  // namespace burn::metric

@@ -1,4 +1,4 @@
-// What a metric measures of one batch: on its way to the host, and on the host.
+// The measurements of a metric for one batch: tensors on the device, and their values on the host.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace burn::metric {
 
-// The tensors that a metric wants to read of a batch: any number of them, of any kind and shape, different from batch
-// to batch. A tensor is one by itself:
+// The tensors that a metric reads from a batch: any number, of any kind and shape, which may differ from batch to
+// batch. Converts implicitly from a tensor:
 //
 //   Measured record(const StepOutput& output) const override { return output.output_as<2>().argmax(1); }
 class Measured {
@@ -33,12 +33,12 @@ class Measured {
   std::vector<client::Value> tensors_;
 };
 
-// What has come in of a batch, and what the host knows of its step.
+// The values read from a batch, and facts about its step known to the host.
 struct MeasuredBatch {
-  std::span<const TensorData> tensors;  // as record() gave them: in that order, with those shapes and dtypes
-  std::int64_t items = 0;               // of the batch
-  double rate = 0;                      // the learning rate of the step; 0: there is none
-  std::optional<Device> device;         // that the step was computed on
+  std::span<const TensorData> tensors;  // the results of record(), in the same order, with the same shapes and dtypes
+  std::int64_t items = 0;               // in the batch
+  double rate = 0;                      // the learning rate of the step; 0: none
+  std::optional<Device> device;         // on which the step was computed
 };
 
 }  // namespace burn::metric

@@ -13,7 +13,7 @@ namespace {
 
 bool has_elements(const client::Value& value) { return value.type().num_elements() > 0; }
 
-// Where a tensor is among those to be read; it becomes the last of them if it is not there.
+// The index of a tensor among those to be read; appends it if it is missing.
 std::size_t place_of(const client::Value& tensor, std::vector<client::Value>& tensors) {
   const auto is_it = [&](const client::Value& other) { return other.storage() == tensor.storage(); };
   const auto place = static_cast<std::size_t>(std::ranges::find_if(tensors, is_it) - tensors.begin());
@@ -21,7 +21,7 @@ std::size_t place_of(const client::Value& tensor, std::vector<client::Value>& te
   return place;
 }
 
-// One number of what the step gave, where no metric measures any: its arrival says that the batch is done.
+// One number of the step's output, if no metric measures any: its arrival shows that the batch is done.
 client::Value any_number(const StepOutput& output) {
   const auto& site = client::current_site();
   const auto one_of = [&](const client::Value& value) {
@@ -48,12 +48,12 @@ MetricSet::MetricSet(const std::vector<MetricFactory>& factories) {
     }
     needs_.push_back(metric->needs());
     metrics_.push_back(std::move(metric));
-    of_batch_.push_back(make());
+    batch_metrics_.push_back(make());
   }
 }
 
 Packed MetricSet::measure(const StepOutput& output) {
-  const Autocast exact{ir::DType::f32};  // a training's autocast is not for what is counted
+  const Autocast exact{ir::DType::f32};  // a training's autocast must not affect metrics
   const auto off_tape = output.inner();
   Packed packed;
   std::vector<client::Value> tensors;
@@ -91,7 +91,7 @@ void MetricSet::push(const Packed& measured, std::int64_t items, std::int64_t st
 void MetricSet::take(std::size_t pending, const Failed& failed) {
   if (pending == 0) ask();
   while (!pending_.empty()) {
-    if (pending_.size() <= pending && !pending_.front().data.is_here()) return;
+    if (pending_.size() <= pending && !pending_.front().data.is_ready()) return;
     auto next = std::move(pending_.front());
     pending_.pop_front();
     last_step_ = next.step;
@@ -122,15 +122,15 @@ void MetricSet::add(const Pending& batch, const TensorData& data) {
         .tensors = rest.first(batch.counts[i]), .items = batch.items, .rate = batch.rate, .device = batch.device};
     rest = rest.subspan(batch.counts[i]);
     metrics_[i]->take(measured);
-    if (!told_) continue;
+    if (!on_batch_) continue;
     if (metrics_[i]->is_of_batches()) {
-      of_batch_[i]->reset();
-      of_batch_[i]->take(measured);
+      batch_metrics_[i]->reset();
+      batch_metrics_[i]->take(measured);
     }
-    of_batch.push_back(metrics_[i]->is_of_batches() ? of_batch_[i]->value() : metrics_[i]->value_so_far());
+    of_batch.push_back(metrics_[i]->is_of_batches() ? batch_metrics_[i]->value() : metrics_[i]->value_so_far());
   }
   items_ += batch.items;
-  if (told_) told_(batch.step, of_batch);
+  if (on_batch_) on_batch_(batch.step, of_batch);
 }
 
 void MetricSet::skip(const Pending& batch) {

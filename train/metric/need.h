@@ -1,4 +1,4 @@
-// What a metric needs of a step's output, and what is said where a step does not give it.
+// The tensors that a metric needs from a step's output, and the errors if they are missing.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ enum class NeededKind : std::uint8_t { any, floating, integer, integer_or_bool }
 struct Need {
   std::string name;                   // "targets"
   NeededKind kind = NeededKind::any;  // of the elements
-  std::vector<int> ranks = {};        // that the metric takes; empty: any
+  std::vector<int> ranks = {};        // accepted ranks; empty: any
 };
 
-// The tensor that is needed. Errors: INVALID_ARGUMENT with what is needed and what the step gives, where it gives no
-// tensor of that name, or one of another kind or rank.
+// Returns the needed tensor. Errors: INVALID_ARGUMENT, listing what is needed and what the step returns, if there is no
+// tensor of that name, or it has another kind or rank.
 const client::Value& get(const StepOutput& output, const Need& need);
 
-// The same as an error for a metric that takes one of several: "needs tokens: ..., but the step gives loss f32[1]".
+// Throws that error for a metric that accepts one of several tensors: "needs tokens: ..., but the step gives loss
+// f32[1]".
 [[noreturn]] void throw_missing(const std::string& needed, const StepOutput& output);
 
 }  // namespace burn::metric

@@ -13,7 +13,7 @@ namespace {
 using client::Value;
 using Fn = ir::PointwiseFn;
 
-constexpr int kBits = 24;  // whole numbers of so many bits are exact in f32
+constexpr int kBits = 24;  // f32 represents whole numbers of this many bits exactly
 constexpr std::int64_t kMask = (std::int64_t{1} << kBits) - 1;
 
 bool is_wide_integer(ir::DType dtype) { return ir::is_integer(dtype) && ir::size_of(dtype) >= 4; }
@@ -39,7 +39,7 @@ void add_pieces(const Value& x, std::vector<Value>& pieces) {
   }
 }
 
-// The numbers of one tensor from its pieces, each of `count` elements.
+// The numbers of one tensor from its pieces; each piece has `count` elements.
 template <typename Whole>
 std::vector<Whole> whole_numbers(std::span<const float> pieces, std::size_t count, int pieces_each) {
   std::vector<Whole> numbers(count);
@@ -47,7 +47,7 @@ std::vector<Whole> whole_numbers(std::span<const float> pieces, std::size_t coun
     std::uint64_t bits = 0;
     for (int k = 0; k < pieces_each; ++k) {
       const auto piece = static_cast<std::int64_t>(pieces[static_cast<std::size_t>(k) * count + i]);
-      bits += static_cast<std::uint64_t>(piece) << (k * kBits);  // of a negative last piece: its two's complement
+      bits += static_cast<std::uint64_t>(piece) << (k * kBits);  // a negative last piece is added as two's complement
     }
     numbers[i] = static_cast<Whole>(bits);
   }

@@ -38,7 +38,7 @@ std::int64_t longest_common_subsequence(Tokens a, Tokens b) {
 
 NgramMatches count_ngrams(Tokens candidate, Tokens reference, std::size_t n) {
   const auto less = [](Tokens a, Tokens b) { return std::ranges::lexicographical_compare(a, b); };
-  std::map<Tokens, std::int64_t, decltype(less)> left(less);  // of the reference, that no n-gram has matched yet
+  std::map<Tokens, std::int64_t, decltype(less)> left(less);  // n-grams of the reference that are not matched yet
   for (std::size_t i = 0; i + n <= reference.size(); ++i) ++left[reference.subspan(i, n)];
   NgramMatches found;
   for (std::size_t i = 0; i + n <= candidate.size(); ++i) {

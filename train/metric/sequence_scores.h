@@ -1,4 +1,4 @@
-// Likeness of two sequences of tokens, from the tokens alone. Private to train/metric.
+// Similarity of two sequences of tokens. Private to train/metric.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@ namespace burn::metric {
 
 using Tokens = std::span<const std::int64_t>;
 
-// The fewest insertions, deletions and substitutions that make one of the other (Levenshtein, 1966). Takes |a| |b|
-// steps and memory for the shorter one.
+// The fewest insertions, deletions and substitutions that turn one into the other (Levenshtein, 1966). Takes |a| |b|
+// steps, and memory proportional to the shorter one.
 std::int64_t edit_distance(Tokens a, Tokens b);
 
 // The length of the longest sequence that both contain in order, with gaps. Takes |a| |b| steps.
 std::int64_t longest_common_subsequence(Tokens a, Tokens b);
 
-// The n-grams of a candidate, and how many of them the reference has, each at most as often as it has it.
+// The number of n-grams of a candidate, and how many of them match n-grams of the reference; each n-gram of the
+// reference matches at most once.
 struct NgramMatches {
   std::int64_t matches = 0, candidate = 0;
 };

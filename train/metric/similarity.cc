@@ -26,7 +26,7 @@ Value gaussian_column(const Value& like, const SimilarityConstants& constants) {
   }
   std::vector<Value> parts;
   parts.reserve(weights.size());
-  for (const double weight : weights) {  // part of the program: nothing is uploaded with each step
+  for (const double weight : weights) {  // constants of the program, so that no step uploads them
     parts.push_back(
         client::filled(client::place_of(like), {1, 1, 1, 1}, weight / sum, ir::DType::f32, client::current_site()));
   }
@@ -46,8 +46,8 @@ Similarity similarity(const Value& x, const Value& y, const SimilarityConstants&
   const auto local_mean = [&](const Value& image) {
     return client::conv(client::conv(image, column, nullptr, options, site), row, nullptr, options, site);
   };
-  // Variances do not change when a constant is taken from an image. Around its mean the squares are small, and so is
-  // what f32 loses in E[x^2] - E[x]^2.
+  // Subtracting a constant from an image does not change variances. Around the mean the squares are small, and so is
+  // the cancellation error of E[x^2] - E[x]^2 in f32.
   const auto x_mean = client::mean(x, {1, 2, 3}, site), y_mean = client::mean(y, {1, 2, 3}, site);
   const auto dx = x - x_mean, dy = y - y_mean;
   const auto mdx = local_mean(dx), mdy = local_mean(dy);

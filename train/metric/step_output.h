@@ -1,4 +1,4 @@
-// What a model's step gave, in the form that the training's engine and the metrics share: without ranks.
+// The result of a model's step as values without ranks, for the training's engine and the metrics.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace burn::train {
 
-// A model's step(batch) returns something with `StepOutput step_output() const`: one of the outputs of
-// train/learner/output.h, or a struct of the user's own. Metrics find tensors by name: "loss", "output", "targets", and
-// whatever with() has added.
+// A model's step(batch) returns a type with `StepOutput step_output() const`: one of the outputs of
+// train/learner/output.h, or a user-defined struct. Metrics find tensors by name: "loss", "output", "targets", and
+// those added by with().
 struct StepOutput {
   client::Value loss;      // [1]
   client::Value output;    // the predictions; may be empty
-  client::Value targets;   // what was to be predicted; may be empty
+  client::Value targets;   // the expected values; may be empty
   std::int64_t items = 0;  // in the batch
   std::vector<std::pair<std::string, client::Value>> others = {};
 
-  // The same output with one more tensor, for the metrics that ask for one of that name:
+  // The same output with one more tensor, for metrics that need one of that name:
   //   StepOutput step_output() const { return StepOutput{loss.value()}.with("reward", reward); }
   template <int D, Kind K>
   StepOutput with(std::string name, const Tensor<D, K>& tensor) && {
@@ -29,13 +29,13 @@ struct StepOutput {
     return std::move(*this);
   }
 
-  // The tensor of that name; null where the step gives none.
+  // The tensor of that name; null if there is none.
   const client::Value* find(std::string_view name) const;
 
-  const client::Value& at(std::string_view name) const;  // errors: INVALID_ARGUMENT where the step gives none
+  const client::Value& at(std::string_view name) const;  // errors: INVALID_ARGUMENT if there is none
 
-  // As tensors, with the rank and kind that the reader expects; they throw when it is another, and the last also where
-  // the step gives no tensor of that name: 'needs "reward"; the step gives loss f32[1], rewards f32[8]'.
+  // The values as tensors with the expected rank and kind. They throw if rank or kind differ; the last one also if
+  // there is no tensor of that name: 'needs "reward"; the step gives loss f32[1], rewards f32[8]'.
   template <int D, Kind K = Float>
   Tensor<D, K> output_as() const {
     return Tensor<D, K>{output};
@@ -50,7 +50,7 @@ struct StepOutput {
     return Tensor<D, K>{at(name)};
   }
 
-  // Off the tape.
+  // The same values off the tape.
   StepOutput inner() const;
 };
 

@@ -13,8 +13,8 @@ namespace {
 
 using client::Value;
 
-// [kSteps, n] of as many tensors [n], by choosing among them element by element: one kernel, where a concatenation is a
-// copy of each on some devices.
+// Stacks kSteps tensors [n] to [kSteps, n] by element-wise selection: this is one kernel, while a concatenation is one
+// copy per tensor on some devices.
 Value side_by_side(const std::vector<Value>& steps) {
   const auto& site = client::current_site();
   const auto count = static_cast<std::int64_t>(steps.size());
@@ -37,7 +37,7 @@ Value side_by_side(const std::vector<Value>& steps) {
 
 }  // namespace
 
-// Steps of one device with as many numbers each.
+// Steps of one device with the same number of numbers, which are read together.
 class StepReads::Group {
  public:
   explicit Group(const Value& like) : device_(like.device()), count_(like.dim(0)) {}
@@ -50,7 +50,7 @@ class StepReads::Group {
   }
   std::size_t size() const { return steps_.size(); }
 
-  // What goes wrong, get() says.
+  // Starts the reads. Errors are thrown by get().
   void ask() {
     if (is_asked_) return;
     is_asked_ = true;
@@ -62,7 +62,7 @@ class StepReads::Group {
     }
   }
 
-  bool is_here(std::size_t index) const {
+  bool is_ready(std::size_t index) const {
     const auto has_come = [](const auto& data) {
       return data.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
     };
@@ -76,7 +76,7 @@ class StepReads::Group {
       try {
         return row(together_->get(), index);
       } catch (const Error&) {
-        together_.reset();  // a step has failed, and is the only one that has when each is asked for
+        together_.reset();  // some step has failed; separate reads fail for that step only
         ask_each();
       }
     }
@@ -104,13 +104,13 @@ class StepReads::Group {
 
   const std::shared_ptr<client::DeviceState> device_;
   const std::int64_t count_;  // numbers of a step
-  std::vector<Value> steps_;  // until they have come, or are asked for one by one
+  std::vector<Value> steps_;  // kept until they are read separately
   bool is_asked_ = false;
   std::optional<std::shared_future<TensorData>> together_;
   std::vector<std::future<TensorData>> each_;
 };
 
-bool StepReads::Read::is_here() const { return group_->is_here(index_); }
+bool StepReads::Read::is_ready() const { return group_->is_ready(index_); }
 
 TensorData StepReads::Read::get() { return std::exchange(group_, nullptr)->get(index_); }
 

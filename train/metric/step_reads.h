@@ -1,10 +1,10 @@
-// What steps measure, on its way from the device: the numbers of many short steps come in one read. Private to
+// Reads the measurements of steps from the device: the numbers of many short steps are read together. Private to
 // train/metric.
 //
-// A read costs some microseconds of the device and of three threads, beside a step of a hundred. So the numbers of up
-// to kSteps steps stay on the device, where one kernel puts them side by side, and are read together. Where steps are
-// longer than kWait / kSteps, each has a read of its own, which there costs nothing that shows, and all are asked for
-// at least every kWait.
+// A read costs some microseconds of the device and of three threads, while a short step takes a hundred. So the numbers
+// of up to kSteps steps stay on the device, where one kernel combines them into one tensor, and are read together. If
+// steps are longer than kWait / kSteps, each is read separately, at a negligible cost. Pending reads are started at
+// least every kWait.
 #pragma once
 
 #include <chrono>
@@ -25,17 +25,17 @@ class StepReads {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kSteps = 16;
-  static constexpr std::chrono::milliseconds kWait{20};  // what events merge (train/events/event_stream.h)
-  // More numbers of a step than these are read at once: the bytes cost more than the read.
+  static constexpr std::chrono::milliseconds kWait{20};  // as events are merged (train/events/event_stream.h)
+  // A step with more numbers than these is read at once: the bytes cost more than the read.
   static constexpr std::int64_t kMaxNumbers = 1024;
 
   class Group;
-  // The numbers of one step.
+  // The read of one step's numbers.
   class Read {
    public:
-    bool is_here() const;  // never while they are not asked for
-    // Asks for them if that has not been done, and waits. At most once.
-    // Errors (thrown): that of the step, whatever became of others that were to be read with it.
+    bool is_ready() const;  // false until the read is started
+    // Starts the read if necessary, and waits. May be called once. Errors (thrown): only that of this step, even if
+    // other steps of the same read failed.
     TensorData get();
 
    private:
@@ -49,15 +49,15 @@ class StepReads {
 
   // `numbers`: f32 [n] of a step that has been sent. Does not wait.
   Read add(const client::Value& numbers);
-  // Asks for all that has not been asked for: no step follows soon.
+  // Starts all pending reads, as no step follows soon.
   void ask();
-  // What has not been asked for is not wanted.
+  // Drops the pending reads.
   void forget() { open_.clear(); }
 
  private:
   const std::function<Clock::time_point()> now_;
-  std::vector<std::shared_ptr<Group>> open_;  // of each device that has steps which are not asked for
-  Clock::time_point asked_;                   // when that was done last
+  std::vector<std::shared_ptr<Group>> open_;  // steps whose read has not been started, by device
+  Clock::time_point asked_;                   // time of the last start of a read
 };
 
 }  // namespace burn::metric

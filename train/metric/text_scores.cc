@@ -102,7 +102,7 @@ BleuScore::BleuScore(std::int64_t max_n, BleuSmoothing smoothing)
   if (max_n < 1) throw Error(StatusCode::invalid_argument, fmt::format("BleuScore: max_n is {}, must be >= 1", max_n));
 }
 
-// Tokens answered, tokens expected; then matches and n-grams for each n.
+// Returns the numbers of answered and expected tokens, then matches and n-grams for each n.
 std::vector<double> BleuScore::compare(Tokens answered, Tokens expected) const {
   std::vector<double> counts{static_cast<double>(answered.size()), static_cast<double>(expected.size())};
   for (std::int64_t n = 1; n <= max_n_; ++n) {
@@ -134,7 +134,7 @@ double BleuScore::value() const {
   return 100 * brevity * std::exp(logs / static_cast<double>(max_n_));
 }
 
-// The score of the pair, and 1 for the pair.
+// Returns the score of the pair, and 1 as the number of pairs.
 std::vector<double> RougeLScore::compare(Tokens answered, Tokens expected) const {
   if (answered.empty() && expected.empty()) return {1, 1};
   const auto common = static_cast<double>(longest_common_subsequence(answered, expected));

@@ -1,7 +1,7 @@
-// Scores of language: perplexity, and the likeness of generated sequences of tokens to references.
+// Scores of language models: perplexity, and the similarity of generated sequences of tokens to references.
 //
-// All are of the epoch as a whole, from counts that are added up over the batches, but ROUGE-L, which is a mean over
-// the sequences.
+// All are computed over the whole epoch, from counts that are added up over the batches, except ROUGE-L, which is a
+// mean over the sequences.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace burn::metric {
 // targets without the last dim. Counted on the device.
 class Perplexity : public CountedMetric {
  public:
-  // Targets of that class do not count.
+  // Ignores targets of that class.
   Perplexity with_pad_token(std::int64_t token) const;
 
   std::string name() const override { return "Perplexity"; }
@@ -35,8 +35,8 @@ class Perplexity : public CountedMetric {
   std::optional<std::int64_t> pad_;
 };
 
-// What is measured of pairs of sequences. A step gives the tokens as "predictions" or "output", integers [batch, time],
-// or their scores as "output", floats [batch, time, classes], of which the highest is taken; and "targets", integers
+// A metric of pairs of sequences. A step returns the tokens as "predictions" or "output", integers [batch, time], or
+// their scores as "output", floats [batch, time, classes], of which the highest is chosen; and "targets", integers
 // [batch, time], of any length. They are read, two or three f32 for each, and compared on the host.
 class SequenceMetric : public CountedMetric {
  public:
@@ -51,7 +51,7 @@ class SequenceMetric : public CountedMetric {
   // The counts of one pair.
   virtual std::vector<double> compare(Tokens answered, Tokens expected) const = 0;
 
-  std::optional<std::int64_t> pad_;  // a sequence ends before the first of it
+  std::optional<std::int64_t> pad_;  // a sequence ends before the first such token
 
  private:
   std::size_t size_;
@@ -60,7 +60,7 @@ class SequenceMetric : public CountedMetric {
 template <typename Self>
 class SequenceMetricOf : public SequenceMetric {
  public:
-  // A sequence ends before the first token of that kind.
+  // Sequences end before the first such token.
   Self with_pad_token(std::int64_t token) const {
     auto result = static_cast<const Self&>(*this);
     result.pad_ = token;
@@ -86,7 +86,7 @@ class CharErrorRate : public SequenceMetricOf<CharErrorRate> {
   }
 };
 
-// The same where a token is a word.
+// The same if tokens are words.
 class WordErrorRate : public SequenceMetricOf<WordErrorRate> {
  public:
   WordErrorRate() : SequenceMetricOf(2) {}
@@ -101,16 +101,16 @@ class WordErrorRate : public SequenceMetricOf<WordErrorRate> {
   }
 };
 
-// What is put in the place of a share of n-grams that is 0 (Chen and Cherry, WMT 2014).
+// Replacements for an n-gram precision of 0 (Chen and Cherry, WMT 2014).
 struct NoSmoothing {};  // the score is 0
 struct AddEpsilon {     // their method 1
   double epsilon = 0.1;
 };
-struct Exponential {};  // their method 3: 1/2, 1/4, ... of an n-gram
+struct Exponential {};  // their method 3: 1/2, 1/4, ... of a match
 using BleuSmoothing = std::variant<NoSmoothing, AddEpsilon, Exponential>;
 
 // BLEU of the corpus, in percent (Papineni et al., ACL 2002): the geometric mean of the shares of matching n-grams, n =
-// 1 to max_n, times exp(1 - expected / answered) where the answers are shorter. 0 without a matching token.
+// 1 to max_n, times exp(1 - expected / answered) if the answers are shorter. 0 without a matching token.
 class BleuScore : public SequenceMetricOf<BleuScore> {
  public:
   explicit BleuScore(std::int64_t max_n = 4, BleuSmoothing smoothing = NoSmoothing{});

@@ -1,4 +1,4 @@
-// Scores of images: overlap of masks, and likeness of pixels.
+// Scores of images: overlap of masks, and similarity of images.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace burn::metric {
 
 // The overlap of masks (Dice, Ecology 26, 1945): 2 |answered and expected| / (|answered| + |expected|), counted over
 // the epoch. "output" is a mask of integers or bools [batch, classes, ...], or floats of that shape, of which the class
-// with the highest score is taken (with one class: what is above 0.5). "targets" is a mask of the same shape, or
+// with the highest score is taken (with one class: pixels above 0.5). "targets" is a mask of the same shape, or
 // integers [batch, ...], the class of each pixel.
 class Dice : public CountedMetric {
  public:
   struct Config {
-    double epsilon = 1e-7;            // added above and below the line: two empty masks have 1
-    bool include_background = false;  // else class 0 does not count, where there are several classes
+    double epsilon = 1e-7;            // added to numerator and denominator: two empty masks have 1
+    bool include_background = false;  // false: class 0 is ignored if there are several classes
   };
   Dice() = default;
   explicit Dice(const Config& config) : config_(config) {}
@@ -35,7 +35,7 @@ class Dice : public CountedMetric {
   Config config_;
 };
 
-// A mean over images of one number each. "output" and "targets" are floats [batch, channels, height, width].
+// The mean over images of one number per image. "output" and "targets" are floats [batch, channels, height, width].
 class ImageMetric : public CountedMetric {
  public:
   std::vector<Need> needs() const override;
@@ -47,7 +47,7 @@ class ImageMetric : public CountedMetric {
 
  protected:
   explicit ImageMetric(std::string name) : name_(std::move(name)) {}
-  virtual double value_of(float measured) const { return static_cast<double>(measured); }  // of an image
+  virtual double value_of(float measured) const { return static_cast<double>(measured); }  // for one image
   void set_name(std::string name) { name_ = std::move(name); }
 
  private:
@@ -59,7 +59,7 @@ class Psnr : public ImageMetric {
  public:
   struct Config {
     double max_pixel_val = 1;  // the largest possible pixel: 255 for 8 bits
-    double epsilon = 1e-10;    // the smallest error that is told apart from none
+    double epsilon = 1e-10;    // the smallest error that is distinguished from 0
   };
   explicit Psnr(double max_pixel_val = 1) : Psnr(Config{.max_pixel_val = max_pixel_val}) {}
   explicit Psnr(const Config& config);
@@ -98,9 +98,10 @@ class Ssim : public ImageMetric {
   Config config_;
 };
 
-// Structural similarity at several scales (Wang, Simoncelli and Bovik, Asilomar 2003): at each scale contrast and
-// structure, at the last also luminance, each to the power of the scale's weight; between scales images are halved by
-// means of 2 x 2 pixels. Negative means count as 0. The mean over channels and images.
+// Structural similarity at several scales (Wang, Simoncelli and Bovik, Asilomar 2003): the product over the scales of
+// contrast and structure, at the last scale also luminance, each to the power of the scale's weight; between scales
+// images are halved by averaging 2 x 2 pixels. Negative means count as 0. The result is the mean over channels and
+// images.
 class MsSsim : public ImageMetric {
  public:
   struct Config {

@@ -7,9 +7,9 @@
 
 namespace burn::optim {
 
-// As torch.optim.Adadelta, whose defaults these are: v = rho v + (1 - rho) g^2,
-// d = sqrt(u + epsilon) / sqrt(v + epsilon) g, u = rho u + (1 - rho) d^2, and the step is lr d. The weight decay is
-// added to the gradient. PyTorch's default learning rate is 1.
+// As torch.optim.Adadelta, with its defaults: v = rho v + (1 - rho) g^2, d = sqrt(u + epsilon) / sqrt(v + epsilon) g, u
+// = rho u + (1 - rho) d^2, and the step is lr d. The weight decay is added to the gradient. PyTorch's default learning
+// rate is 1.
 struct AdaDeltaConfig {
   double rho = 0.9;
   double epsilon = 1e-6;

@@ -25,7 +25,7 @@ class AdaFactor : public TensorOptimizer {
 
   std::string_view name() const override { return "ada_factor"; }
   std::span<const std::string_view> state_names() const override { return kStateNames; }
-  // Of a vector all squares; of the rest the means along the last dim and the one before.
+  // For a vector all squares; otherwise the means along the last dim and along the second to last.
   std::vector<StateTensor> state_tensors(const ir::Shape& param) const override {
     const int rank = param.rank();
     if (rank < 2) return {{kStateNames[0], param}};

@@ -8,8 +8,8 @@
 namespace burn::optim {
 
 // s = s + g^2; p = p - lr / (1 + (step - 1) lr_decay) g / (sqrt(s) + epsilon). The weight decay is added to the
-// gradient. Defaults are Burn's; PyTorch's epsilon is 1e-10. Of a sparse gradient only the rows that it has are
-// stepped; with a weight decay it is an error of the step.
+// gradient. Defaults are Burn's; PyTorch's epsilon is 1e-10. A sparse gradient updates only its own rows; with a weight
+// decay it is an error of the step.
 struct AdaGradConfig {
   double lr_decay = 0;
   double epsilon = 1e-5;

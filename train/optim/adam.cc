@@ -22,7 +22,8 @@ class Adam : public TensorOptimizer {
     return std::span{kStateNames}.first(config_.amsgrad ? 3 : 2);
   }
 
-  // The corrections go into the numbers: m / (1 - beta_1^t) into the step size, v / (1 - beta_2^t) into a factor of v.
+  // The bias corrections are part of the numbers: that of m, 1 / (1 - beta_1^t), of the step size; that of v, 1 / (1 -
+  // beta_2^t), is a factor of v.
   std::vector<double> numbers(double lr, std::int64_t step) const override {
     const auto t = static_cast<double>(step);
     const double decay = decay_ == WeightDecay::in_gradient ? config_.weight_decay

@@ -7,12 +7,12 @@
 
 namespace burn::optim {
 
-// m = beta_1 m + (1 - beta_1) g, v = beta_2 v + (1 - beta_2) g^2, both corrected for their start at zero;
-// p = p - lr m / (sqrt(v) + epsilon). The weight decay is added to the gradient. amsgrad takes the largest v so far.
-// Defaults are Burn's; PyTorch's epsilon is 1e-8 (pytorch()), the others are the same.
-// Of a sparse gradient only the rows that it has are stepped and remembered, by PyTorch's SparseAdam: the step is
-// lr sqrt(1 - beta_2^t) / (1 - beta_1^t) m / (sqrt(v) + epsilon), with t the steps of the whole parameter. With a
-// weight decay or amsgrad a sparse gradient is an error of the step.
+// m = beta_1 m + (1 - beta_1) g, v = beta_2 v + (1 - beta_2) g^2, both bias-corrected; p = p - lr m / (sqrt(v) +
+// epsilon). The weight decay is added to the gradient. amsgrad uses the largest v so far. Defaults are Burn's;
+// PyTorch's epsilon is 1e-8 (pytorch()), the others are the same.
+// A sparse gradient updates only its own rows and their moments, like PyTorch's SparseAdam: the step is lr sqrt(1 -
+// beta_2^t) / (1 - beta_1^t) m / (sqrt(v) + epsilon), where t counts the steps of the whole parameter. With a weight
+// decay or amsgrad a sparse gradient is an error of the step.
 struct AdamConfig {
   double beta_1 = 0.9;
   double beta_2 = 0.999;
@@ -25,10 +25,10 @@ struct AdamConfig {
   static AdamConfig pytorch() { return {.epsilon = 1e-8}; }  // torch.optim.Adam
 };
 
-// Adam with the weight decay apart from the gradient: p = (1 - lr weight_decay) p before the step.
-// With cautious_weight_decay (arXiv:2510.12402) only elements decay that the step moves toward zero anyway: whose sign
-// is that of m. Defaults are Burn's; PyTorch's epsilon is 1e-8, its weight_decay 1e-2. A sparse gradient is an error of
-// the step.
+// Adam with the weight decay decoupled from the gradient: p = (1 - lr weight_decay) p before the step.
+// With cautious_weight_decay (arXiv:2510.12402) only elements that the step moves toward zero anyway decay: those whose
+// sign is that of m. Defaults are Burn's; PyTorch's epsilon is 1e-8, its weight_decay 1e-2. A sparse gradient is an
+// error of the step.
 struct AdamWConfig {
   double beta_1 = 0.9;
   double beta_2 = 0.999;

@@ -18,7 +18,7 @@ class Adan : public TensorOptimizer {
   std::string_view name() const override { return "adan"; }
   std::span<const std::string_view> state_names() const override { return kStateNames; }
 
-  // The corrections of the moments go into the numbers.
+  // The bias corrections of the moments are part of the numbers.
   std::vector<double> numbers(double lr, std::int64_t step) const override {
     const auto t = static_cast<double>(step);
     const auto correction = [&](double beta) { return 1 / (1 - std::pow(beta, t)); };

@@ -7,10 +7,10 @@
 
 namespace burn::optim {
 
-// With d the difference to the gradient before (0 in the first step): m averages g by beta_1, u averages d by beta_2, v
-// averages (g + beta_2 d)^2 by beta_3, each corrected for its start at zero; the step is
-// (m + beta_2 u) / (sqrt(v) + epsilon). The weight decay divides the parameter by 1 + lr weight_decay after the step,
-// or with no_prox multiplies it by 1 - lr weight_decay before.
+// With d the difference to the previous gradient (0 in the first step): m averages g by beta_1, u averages d by beta_2,
+// v averages (g + beta_2 d)^2 by beta_3, each bias-corrected; the step is (m + beta_2 u) / (sqrt(v) + epsilon). The
+// weight decay divides the parameter by 1 + lr weight_decay after the step, or with no_prox multiplies it by 1 - lr
+// weight_decay before.
 struct AdanConfig {
   double beta_1 = 0.98;
   double beta_2 = 0.92;

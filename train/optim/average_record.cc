@@ -53,7 +53,7 @@ Record record_of_average(const char* kind, const AverageCounts& counts, std::spa
     means.emplace_back(path, &mean);
     bytes += mean.type().num_bytes();
   });
-  if (bytes > Record::kStagingBytes) {  // then a file of them is written without having all of them here
+  if (bytes > Record::kStagingBytes) {  // then a file is written without having all of them in memory
     std::vector<Record::Source> sources;
     sources.reserve(means.size());
     for (const auto& [path, mean] : means) sources.push_back(nn::source_of(path, *mean));

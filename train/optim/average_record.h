@@ -1,5 +1,5 @@
-// The tensors that an average of a module has, and the records that it is saved as: averages by the paths of their
-// parameters, with two counts and the kind of average as metadata.
+// The tensors of a module's average, and their records: averages by the paths of their parameters, with two counts and
+// the kind of average as metadata.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace burn::optim::detail {
 
-// A tensor of the module, in the order in which a walk first meets them.
+// A tensor of the module. Lists have them in the order of their first places in a walk.
 struct AveragedTensor {
   ParamId id;
   client::Value mean;  // empty: not averaged
-  ir::DType dtype;     // of the weights
+  ir::DType dtype;     // the weights' dtype
 };
 
-// Floats that are trained, and running statistics.
+// Whether the tensor is averaged: trained float parameters and running statistics are.
 bool wants_average(const Slot& slot);
 
 struct AverageCounts {
   std::int64_t steps = 0, updates = 0;
 };
 
-// `kind`: "ema" or "swa". Requires: the tensors are those of the module, or there was no update.
+// `kind`: "ema" or "swa". Requires: the tensors match the module, or there was no update.
 Record record_of_average(const char* kind, const AverageCounts& counts, std::span<const AveragedTensor> tensors,
                          const nn::ModuleWalk& module);
 
-// No tensors before the first update. Errors (thrown): a record of no average, or of another kind; a tensor left over,
-// not of floats, or of another shape than its parameter.
+// Returns no tensors before the first update. Errors (thrown): a record that is not of an average, or of another kind;
+// a tensor that is left over, not of floats, or of another shape than its parameter.
 std::pair<AverageCounts, std::vector<AveragedTensor>> average_of_record(const Record& record, const char* kind,
                                                                         const nn::ModuleWalk& module);
 

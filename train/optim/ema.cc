@@ -17,7 +17,7 @@ namespace {
 
 using client::Value;
 
-// The two numbers of an update as scalars, made once for each device and dtype.
+// The two weights of an update as scalars, created once for each device and dtype.
 class UpdateNumbers {
  public:
   struct Pair {
@@ -35,7 +35,7 @@ class UpdateNumbers {
       capture->follow(host_, 0, Scalar{0.0}, like.dtype(), numbers_.size());
     const client::Place place{like.device()};
     const auto scalar = [&](double number) { return client::scalar(place, number, like.dtype()); };
-    Value kept = scalar(numbers_[0]);  // in this order, which follow() has said
+    Value kept = scalar(numbers_[0]);  // in the order announced by follow()
     Value added = scalar(numbers_[1]);
     return entries_.emplace_back(Entry{like.device().get(), like.dtype(), {std::move(kept), std::move(added)}}).pair;
   }
@@ -51,8 +51,8 @@ class UpdateNumbers {
   std::vector<Entry> entries_;
 };
 
-// Calls body(slot, k) for the k-th tensor of a module, whose slot may be empty; further places of a parameter get what
-// the first has after it.
+// Calls body(slot, k) for the k-th tensor of a module, whose slot may be empty, then copies the slot to further places
+// of the parameter.
 class SlotVisitor final : public nn::ModuleVisitor {
  public:
   explicit SlotVisitor(const std::function<void(Slot&, std::size_t)>& body) : body_(body) {}
@@ -119,8 +119,8 @@ void ModuleAverage::captured_advance(std::span<const std::uint64_t>) {
 
 void ModuleAverage::update(const nn::ModuleWalk& module, const client::Site& site) {
   check_fits(module);
-  // A captured step is one program, so there the update is recorded in every step, and chooses the old average where it
-  // is not due.
+  // A captured step is one program, so the update is recorded in every step, and keeps the old average if it is not
+  // due.
   auto* const capture = client::CaptureLog::active();
   if (!is_due() && capture == nullptr) return captured_advance({});
   const client::SiteScope scope{site};
@@ -180,7 +180,7 @@ void ModuleAverage::put_into(const nn::ModuleWalk& module) const {
   const auto check = [&](bool fits) {
     if (!fits) reject("it is put into another module, whose tensor " + std::to_string(count) + " is not the averaged");
   };
-  for_each_slot_or_empty(module, [&](Slot& slot, std::size_t k) {  // before anything is changed
+  for_each_slot_or_empty(module, [&](Slot& slot, std::size_t k) {  // check before anything is changed
     check(k < entries_.size() && entries_[k].id == slot.id);
     count += 1;
   });

@@ -16,8 +16,8 @@ using client::Value;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSmallest = 0x1p-126;  // 1 / factor is finite
 
-// Whether none of the numbers is infinite or NaN: [1]. The largest of them is NaN where one is, and NaN is below
-// nothing.
+// Whether none of the numbers is infinite or NaN: [1]. The maximum is NaN if any number is, and comparisons with NaN
+// are false.
 Tensor<1, Bool> is_finite(const Value& x) {
   const Value largest = client::reduce_all(ir::ReduceFn::max, abs(x), current_site());
   return Tensor<1, Bool>{client::cast(largest < kInfinity, DType::bool_, current_site())};
@@ -69,7 +69,7 @@ GradientsParams GradScaler::unscale(GradientsParams gradients, Loc where) {
   const auto kept_or_grown = factor_.mask_where(is_due.bool_and(grown.lower(kInfinity)), grown);
   const auto factor = (factor_ * backoff_).clamp_min(kSmallest).mask_where(*all_finite, kept_or_grown);
   const auto in_a_row = Tensor<1>::zeros_like(taken).mask_where(all_finite->bool_and(is_due.bool_not()), taken);
-  // Of a batch that failed nothing is learned.
+  // A failed batch does not change the factor.
   factor_ = Tensor<1>{client::kept_if_failed(factor.value(), factor_.value(), current_site())};
   taken_ = Tensor<1>{client::kept_if_failed(in_a_row.value(), taken_.value(), current_site())};
   return gradients;

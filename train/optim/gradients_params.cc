@@ -31,7 +31,7 @@ GradientsParams GradientsParams::take(Gradients& gradients, const nn::ModuleWalk
   return result;
 }
 
-// Places of one parameter are one leaf as a rule, whose gradient is complete; leaves of their own add up.
+// Places of one parameter are usually one leaf, whose gradient is complete; gradients of different leaves are added up.
 void GradientsParams::take_one(Gradients& gradients, const Slot& slot) {
   if (auto sparse = gradients.remove_sparse(slot.value))
     add(slot.id, *std::move(sparse));
@@ -54,8 +54,8 @@ GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::Modul
                      std::to_string(trained) + " parameters of this module; is the loss that of another one?",
                  site);
   }
-  // An argument lives until the end of the caller's expression, which may contain the step: whatever is still held then
-  // would have to be computed.
+  // A function argument lives until the end of the caller's full expression, which may contain the step: gradients that
+  // it still held would have to be computed.
   gradients = {};
   return result;
 }

@@ -1,4 +1,4 @@
-// Gradients by parameter: what an optimizer takes. On the inner device, without a tape.
+// Gradients by parameter, as optimizers take them. On the inner device, without a tape.
 #pragma once
 
 #include <cstddef>
@@ -11,35 +11,35 @@
 
 namespace burn::optim {
 
-// A value; one thread at a time. Handing it to an optimizer empties it, so that the step can reuse the memory.
+// A value; one thread at a time. Passing it to an optimizer empties it, so that the step can reuse the memory.
 class GradientsParams {
  public:
-  // The gradients of the module's parameters out of what backward() gave. A parameter that the loss does not depend on
-  // has none; one at several places of the module has the sum over all of them. Errors: gradients of which none belongs
-  // to the module, though it has parameters that are trained: they are those of another module, or of one that this has
-  // been made from since (to_device, fork, load_record).
+  // The gradients of the module's parameters from the result of backward(). A parameter that the loss does not depend
+  // on has none; a parameter at several places of the module has the sum over all of them. Errors: the module has
+  // trained parameters, but none of the gradients belongs to them: they are those of another module, or of an earlier
+  // one from which this module was created since (to_device, fork, load_record).
   template <Module M>
   static GradientsParams from_grads(Gradients gradients, const M& module, Loc where = Loc::current()) {
     return from_grads(std::move(gradients), const_cast<M&>(module).walk(), at(where));
   }
   static GradientsParams from_grads(Gradients gradients, const nn::ModuleWalk& module, const client::Site& site);
-  // The same, taken out of `gradients`, which keeps the others: for a loss through several modules, each with an
-  // optimizer of its own.
+  // The same, but removes the gradients from `gradients`, which keeps the others: for a loss that depends on several
+  // modules, each with its own optimizer.
   template <Module M>
   static GradientsParams from_module(Gradients& gradients, const M& module) {
     return take(gradients, const_cast<M&>(module).walk(), nullptr);
   }
-  // Only those of the parameters named (ParamGroup::ids_from_module).
+  // Only the gradients of the given parameters (ParamGroup::ids_from_module).
   template <Module M>
   static GradientsParams from_params(Gradients& gradients, const M& module, const std::vector<ParamId>& ids) {
     return take(gradients, const_cast<M&>(module).walk(), &ids);
   }
 
-  // A sparse gradient (client/ops/sparse_gradient.h) is given as a dense tensor, of the size of its table.
+  // Returns a sparse gradient (client/ops/sparse_gradient.h) as a dense tensor of the size of its table.
   std::optional<client::Value> get(ParamId id) const;
   std::optional<client::Value> remove(ParamId id);
   void put(ParamId id, client::Value gradient);
-  // The sparse gradient of a parameter; nothing where it is dense.
+  // The sparse gradient of a parameter; std::nullopt if it is dense.
   std::optional<client::SparseGradient> get_sparse(ParamId id) const;
   std::optional<client::SparseGradient> remove_sparse(ParamId id);
   void put_sparse(ParamId id, client::SparseGradient gradient);
@@ -51,18 +51,17 @@ class GradientsParams {
     condition_ = {};
   }
 
-  // Multiplies all gradients by min(limit / (norm + 1e-6), 1), where norm is the l2 norm of all of them together: as
-  // torch.nn.utils.clip_grad_norm_, with its 1e-6, which is in units of the norm and counts where that is small (at a
-  // norm of 0.01 the result is 1e-4 times the limit below it). A parameter at several places counts once. Computed in
-  // f64 if one of the gradients is f64, else in f32. Returns the norm that they had, [1], of that dtype, without
-  // waiting for it. Errors: a limit that is not positive; gradients on several devices. Of no gradients the norm is
-  // empty.
+  // Multiplies all gradients by min(limit / (norm + 1e-6), 1), where norm is the l2 norm of all of them together, like
+  // torch.nn.utils.clip_grad_norm_. The 1e-6 matters if the norm is small (at a norm of 0.01 the result is 1e-4 times
+  // the limit below it). A parameter at several places counts once. Computed in f64 if one of the gradients is f64,
+  // else in f32. Returns the norm before clipping, [1], of that dtype, without waiting for it; empty if there are no
+  // gradients. Errors: a limit that is not positive; gradients on several devices.
   Tensor<1> clip_norm(double limit, Loc where = Loc::current());
-  // That norm alone, of which clip_norm() says more.
+  // Returns that norm without clipping.
   Tensor<1> norm(Loc where = Loc::current()) const;
 
-  // Calls body(gradient) for each of them, which it may replace, in the order of the parameters' ids. Of a sparse
-  // gradient it gets the rows, where those of equal index are yet to be added up: right for what is linear.
+  // Calls body(gradient) for each gradient, which it may replace, in the order of the parameters' ids. For a sparse
+  // gradient body gets the rows before those of equal index are summed: this is correct only for linear functions.
   template <typename Body>
   void for_each(Body&& body) {
     for (const auto id : ids()) {
@@ -71,8 +70,8 @@ class GradientsParams {
     }
   }
 
-  // A bool on the device, [1], that decides whether a step with these gradients is taken; where it is false, the step
-  // leaves parameters and optimizer state as they were. Empty: the step is taken. The host does not wait for it.
+  // A bool on the device, [1], that decides whether a step with these gradients is taken; if it is false, the step does
+  // not change parameters and optimizer state. Empty: the step is taken. The host does not wait for it.
   const client::Value& condition() const { return condition_; }
   void take_step_only_if(const Tensor<1, Bool>& condition);
 
@@ -86,7 +85,7 @@ class GradientsParams {
  private:
   friend class GradientsAccumulator;
   static GradientsParams take(Gradients& gradients, const nn::ModuleWalk& module, const std::vector<ParamId>* only);
-  std::vector<ParamId> ids() const;  // sorted: what is recorded must not depend on the order of a hash table
+  std::vector<ParamId> ids() const;  // sorted: the recorded program must not depend on hash order
 
   void take_one(Gradients& gradients, const Slot& slot);
   void add(ParamId id, client::Value gradient);
@@ -101,7 +100,7 @@ class GradientsParams {
 class GradientsAccumulator {
  public:
   void accumulate(GradientsParams gradients);
-  // What has been summed so far; the accumulator starts afresh.
+  // Returns the sums so far, and resets the accumulator.
   GradientsParams grads() { return std::exchange(sum_, {}); }
 
  private:

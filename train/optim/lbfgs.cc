@@ -22,12 +22,12 @@ using client::Value;
 
 constexpr const char* kName = "lbfgs";
 constexpr double kArmijo = 1e-4, kCurvature = 0.9;  // c1 and c2 of the Wolfe conditions
-constexpr int kMaxTrials = 25;                      // lengths that a search looks at
+constexpr int kMaxTrials = 25;                      // lengths that a search tries
 
 Value dot(const Value& a, const Value& b) { return client::reduce_all(ir::ReduceFn::sum, a * b, current_site()); }
 Value largest(const Value& x) { return client::reduce_all(ir::ReduceFn::max, abs(x), current_site()); }
 
-// Several numbers [1] in one read.
+// Reads several numbers [1] in one read.
 std::vector<double> read(const std::vector<Value>& numbers) {
   const Value all = numbers.size() == 1 ? numbers[0] : client::concat(numbers, 0, current_site());
   return client::to_data(all).to_vec_as<double>();
@@ -35,14 +35,14 @@ std::vector<double> read(const std::vector<Value>& numbers) {
 
 Value moved(const Value& x, const Value& d, double length) { return x + d * length; }
 
-// A length that a search has looked at, with the loss there and its slope.
+// A length that a search has tried, with the loss and its slope there.
 struct Trial {
   double length = 0, slope = 0;
   LbfgsEngine::Point point;
 };
 
-// Where the cubic with the values and slopes of both trials is least within [least, most]; the middle of these where it
-// is nowhere least.
+// The minimum, within [least, most], of the cubic with the values and slopes of both trials; the middle of the interval
+// if the cubic has no minimum.
 double least_of_cubic(const Trial& one, const Trial& other, double least, double most) {
   const auto& [a, b] = one.length <= other.length ? std::tie(one, other) : std::tie(other, one);
   const double d1 = a.slope + b.slope - 3 * (a.point.loss - b.point.loss) / (a.length - b.length);
@@ -72,7 +72,7 @@ Value flat_parameters(const nn::ModuleWalk& module) {
 
 void put_parameters(const nn::ModuleWalk& module, const Value& flat) {
   std::int64_t place = 0;
-  nn::for_each_slot(module, [&](const std::string&, Slot& slot) {  // also at a parameter's other places
+  nn::for_each_slot(module, [&](const std::string&, Slot& slot) {  // sets the parameter's other places, too
     if (!slot.is_trainable()) return;
     const auto shape = slot.value.shape();
     const auto size = slot.value.type().num_elements();
@@ -114,7 +114,7 @@ LbfgsEngine::Point LbfgsEngine::step(double lr, const Value& x, const Evaluate& 
     const auto seen = read({largest(at.gradient), dot(at.gradient, d), size});
     const double slope = seen[1];
     if (seen[0] <= config_.tolerance_grad || slope > -config_.tolerance_change) break;
-    const double length = history_.empty() ? std::min(1.0, 1 / seen[2]) * lr : lr;  // nothing is known of scales yet
+    const double length = history_.empty() ? std::min(1.0, 1 / seen[2]) * lr : lr;  // no scale is known yet
     Point next;
     if (config_.line_search == LineSearchFn::strong_wolfe) {
       next = search(at, d, slope, length, evaluate, evaluations);
@@ -133,7 +133,7 @@ LbfgsEngine::Point LbfgsEngine::step(double lr, const Value& x, const Evaluate& 
   return at;
 }
 
-// The two loops: minus the inverse Hessian, as far as it is known, times the gradient.
+// The two-loop recursion: minus the approximate inverse Hessian times the gradient.
 Value LbfgsEngine::direction(const Value& gradient) const {
   Value q = -gradient;
   std::vector<Value> alphas;
@@ -149,7 +149,7 @@ Value LbfgsEngine::direction(const Value& gradient) const {
   return q;
 }
 
-// Where the curvature is not positive there is nothing to be learned.
+// Differences without positive curvature are not stored.
 void LbfgsEngine::remember(const Point& from, const Point& to, double curvature) {
   if (!(curvature > 1e-10)) return;
   const Value s = to.x - from.x, y = to.gradient - from.gradient;
@@ -159,8 +159,8 @@ void LbfgsEngine::remember(const Point& from, const Point& to, double curvature)
   if (static_cast<std::int64_t>(history_.size()) > config_.history_size) history_.pop_front();
 }
 
-// Nocedal and Wright, algorithms 3.5 and 3.6, with lengths by cubics: lengths that grow, by ten times at most, until
-// they enclose a good one, then an interval that shrinks around it. The choices of torch.optim.LBFGS.
+// Nocedal and Wright, algorithms 3.5 and 3.6, with cubic interpolation: increases the length, by a factor of at most
+// ten, until the interval contains a good one, then shrinks the interval. The details are those of torch.optim.LBFGS.
 LbfgsEngine::Point LbfgsEngine::search(const Point& from, const Value& d, double slope, double length,
                                        const Evaluate& evaluate, std::int64_t& evaluations) const {
   int trials = 0;
@@ -191,7 +191,7 @@ LbfgsEngine::Point LbfgsEngine::search(const Point& from, const Value& d, double
   Trial low = std::move(before), high = std::move(now);
   if (high.point.loss < low.point.loss) std::swap(low, high);
   const double largest_of_d = read({largest(d)})[0];
-  bool is_slow = false;  // whether the trial before was near an end of the interval
+  bool is_slow = false;  // whether the previous trial was near an end of the interval
   while (trials < kMaxTrials) {
     const auto [least, most] = std::minmax(low.length, high.length);
     if ((most - least) * largest_of_d < config_.tolerance_change) break;

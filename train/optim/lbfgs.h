@@ -1,4 +1,4 @@
-// L-BFGS (Liu and Nocedal 1989; Nocedal and Wright, Numerical Optimization, 7.2): for losses without noise, of a module
+// L-BFGS (Liu and Nocedal 1989; Nocedal and Wright, Numerical Optimization, 7.2): for losses without noise, and modules
 // whose gradients fit into memory some dozens of times.
 //
 //   auto optim = optim::LbfgsConfig{.line_search = optim::LineSearchFn::strong_wolfe}.init<Net>();
@@ -7,7 +7,7 @@
 //     return std::pair{loss, GradientsParams::from_grads(loss.backward(), at)};
 //   });
 //
-// Unlike other optimizers it asks for the loss and its gradients several times a step, and waits for numbers of them.
+// Unlike other optimizers it evaluates the loss and its gradients several times per step, and waits for their values.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@
 
 namespace burn::optim {
 
-// none: every step has the length that the learning rate says. strong_wolfe: a length at which the loss has fallen
-// enough and its slope is flat enough (Nocedal and Wright, 3.5), from the learning rate on.
+// none: the step length is the learning rate. strong_wolfe: starting from the learning rate, searches a length at which
+// the loss has decreased sufficiently and its slope is flat enough (Nocedal and Wright, 3.5).
 enum class LineSearchFn : std::uint8_t { none, strong_wolfe };
 constexpr std::array<std::string_view, 2> enum_names(LineSearchFn) { return {"none", "strong_wolfe"}; }
 
@@ -36,9 +36,9 @@ class Lbfgs;
 struct LbfgsConfig {
   std::int64_t max_iter = 20;              // directions in a step
   std::optional<std::int64_t> max_eval{};  // evaluations in a step; none: 5 for 4 directions
-  double tolerance_grad = 1e-7;            // ends a step: the largest element of the gradient
+  double tolerance_grad = 1e-7;            // ends a step: no element of the gradient is above this
   double tolerance_change = 1e-9;          // ends a step: a change of all elements, or of the loss, below this
-  std::int64_t history_size = 100;         // differences that are remembered
+  std::int64_t history_size = 100;         // number of stored differences
   LineSearchFn line_search = LineSearchFn::none;
   BURN_CONFIG(LbfgsConfig, max_iter, max_eval, tolerance_grad, tolerance_change, history_size, line_search)
 
@@ -51,7 +51,7 @@ struct LbfgsConfig {
 
 namespace detail {
 
-// The method over one long vector of all parameters.
+// The algorithm on one vector of all parameters.
 class LbfgsEngine {
  public:
   explicit LbfgsEngine(const LbfgsConfig& config);
@@ -62,11 +62,11 @@ class LbfgsEngine {
   };
   // Loss and gradient at x.
   using Evaluate = std::function<Point(const client::Value& x)>;
-  // Where the step ends.
+  // Returns the point at which the step ends.
   Point step(double lr, const client::Value& x, const Evaluate& evaluate);
 
   Record to_record() const;
-  // Errors: a record of something else, or of other sizes than `x` has.
+  // Errors: a record of another kind, or of other sizes than `x`.
   void load_record(const Record& record, const client::Value& x);
 
  private:
@@ -83,7 +83,7 @@ class LbfgsEngine {
   client::Value scale_;  // of the first guess of the inverse Hessian, [1]
 };
 
-// All parameters that are trained, one behind the other; and back into the module, as leaves of the tape.
+// Concatenates all trained parameters; the next function puts them back into the module, as leaves of the tape.
 client::Value flat_parameters(const nn::ModuleWalk& module);
 void put_parameters(const nn::ModuleWalk& module, const client::Value& flat);
 client::Value flat_gradients(const nn::ModuleWalk& module, GradientsParams gradients);
@@ -97,9 +97,9 @@ class Lbfgs {
  public:
   explicit Lbfgs(const LbfgsConfig& config) : engine_(config) {}
 
-  // The module after a step, and its loss there. `closure` gives the loss of a module and its gradients:
-  // std::pair<Tensor<1>, GradientsParams>. Errors: those of the closure; a rate that is negative, infinite or NaN;
-  // those of the device, as what a step computes is read while it goes on. Module and optimizer are then as before.
+  // Returns the module after a step, and its loss. `closure` returns the loss of a module and its gradients:
+  // std::pair<Tensor<1>, GradientsParams>. Errors, without changing module and optimizer: those of the closure; a rate
+  // that is negative, infinite or NaN; those of the device, as the step reads results.
   template <typename Closure>
   std::pair<M, double> step(double lr, const M& module, Closure&& closure, Loc where = Loc::current()) {
     const client::SiteScope scope{at(where)};
@@ -117,7 +117,7 @@ class Lbfgs {
     return {std::move(next), end.loss};
   }
 
-  // What is remembered of earlier steps.
+  // The state from earlier steps.
   Record to_record() const { return engine_.to_record(); }
   void load_record(const M& module, const Record& record) {
     engine_.load_record(record, detail::flat_parameters(const_cast<M&>(module).walk()));

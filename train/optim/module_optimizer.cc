@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "client/ops/ops.h"
 #include "nn/module/visit.h"
-#include "train/optim/of_places.h"
+#include "train/optim/tied_params.h"
 
 namespace burn::optim {
 
@@ -78,8 +78,8 @@ void ModuleOptimizer::follow(std::vector<client::Value>& tensors, const std::sha
   }
 }
 
-// Parameters share the numbers of a step, so how far they are apart is part of what was recorded; how far they are is
-// not.
+// Parameters at the same step share its numbers, so the recorded program depends on the differences between their step
+// counts, but not on the counts themselves.
 void ModuleOptimizer::list_captured(client::CaptureState& state) {
   state.host(*this);
   const auto limit = [&](bool given, std::optional<double> value) {

@@ -1,4 +1,4 @@
-// A step as it is recorded: of each parameter that has a gradient its rule's update, before anything is changed.
+// Records a step: the update of each parameter that has a gradient, before anything is changed.
 #include <string>
 #include <vector>
 
@@ -8,18 +8,18 @@
 #include "client/record/capture_log.h"
 #include "nn/module/visit.h"
 #include "train/optim/module_optimizer.h"
-#include "train/optim/of_places.h"
 #include "train/optim/sparse_update.h"
 #include "train/optim/step_numbers.h"
+#include "train/optim/tied_params.h"
 
 namespace burn::optim {
 namespace {
 
 using client::current_site;
 
-// Whether the step is taken, a bool of rank 0 for each device: nothing that it is computed from has failed and, where
-// the gradients have a condition, that is true. Recorded once, before the first update: what fails in a step is in
-// front of it.
+// Whether the step is taken, a bool of rank 0 for each device: nothing that it is computed from has failed and the
+// gradients' condition, if any, is true. Recorded once, before the first update, as everything in a step that can fail
+// precedes it.
 class Decision {
  public:
   explicit Decision(const client::Value& condition) {
@@ -44,8 +44,7 @@ class Decision {
   std::vector<client::Value> per_device_;
 };
 
-// Where the step is not taken: the old parameter and what was remembered of it, which is zeros where this was to be the
-// first step.
+// Selects the old parameter and its old state if the step is not taken. Before the first step, the old state is zeros.
 void undo_unless(const client::Value& ok, const client::Value& param, client::Value& updated,
                  const std::vector<client::Value>& before, std::vector<client::Value>& tensors) {
   updated = client::select(ok, updated, param, current_site());
@@ -59,7 +58,7 @@ void undo_unless(const client::Value& ok, const client::Value& param, client::Va
 
 }  // namespace
 
-// The updates of one step. An error while they are recorded leaves module and optimizer as they were.
+// The updates of one step. An error while they are being recorded does not change module and optimizer.
 class ModuleOptimizer::StepRecording {
  public:
   StepRecording(ModuleOptimizer& optimizer, const lr::ModuleLearningRate& lr, const nn::ModuleWalk& module,
@@ -73,7 +72,7 @@ class ModuleOptimizer::StepRecording {
     updates_.reserve(optimizer.states_.size());
   }
 
-  // Records the update of every parameter that has a gradient, and takes its gradient.
+  // Records the update of every parameter that has a gradient, and removes the gradient.
   void record() {
     if (optimizer_.members_.size() > 1 || lr_.has_groups()) {
       nn::for_each_slot_with_paths(module_, [&](const std::vector<std::string>& paths, Slot& slot) {
@@ -93,7 +92,7 @@ class ModuleOptimizer::StepRecording {
     }
   }
 
-  // Gives module and optimizer what was recorded.
+  // Stores the recorded parameters and states in module and optimizer.
   void take_over() {
     std::vector<std::uint64_t> stepped;
     stepped.reserve(updates_.size());
@@ -117,8 +116,8 @@ class ModuleOptimizer::StepRecording {
   struct Update {
     Slot* slot;
     client::Value value;  // the parameter after the step
-    TensorState state;    // what is remembered of it after the step
-    std::size_t member;   // whose rule it is
+    TensorState state;    // its state after the step
+    std::size_t member;   // index of the member with its rule
   };
 
   void record(const std::vector<std::string>& paths, Slot& slot) {
@@ -153,7 +152,7 @@ class ModuleOptimizer::StepRecording {
 
   client::Value update_all(const Member& member, const std::vector<std::string>& paths, const Slot& slot,
                            client::Value gradient, TensorState& state) {
-    // 16-bit floats are stepped in f32, and so is what is remembered of them: rounded once, as the new parameter.
+    // The step of 16-bit parameters is computed in f32, and their state is f32; only the new parameter is rounded.
     gradient = client::to_compute_dtype(gradient, current_site());
     if (member.clipping) gradient = clip(*member.clipping, gradient);
     const auto old = slot.value.inner();

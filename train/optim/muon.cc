@@ -45,7 +45,7 @@ class Muon : public TensorOptimizer {
                                                         : 0.2 * std::sqrt(std::max(a, b));
   }
 
-  // The iteration works on the smaller square.
+  // The iteration uses the smaller of the two square products.
   Value orthogonal(const Value& matrix) const {
     const bool is_tall = matrix.dim(0) > matrix.dim(1);
     const auto turned = [&](const Value& x) { return client::swap_dims(x, 0, 1, current_site()); };

@@ -18,9 +18,9 @@ class NAdam : public TensorOptimizer {
   std::string_view name() const override { return "nadam"; }
   std::span<const std::string_view> state_names() const override { return kStateNames; }
 
-  // The learning rate and the corrections go into the factors of the gradient and of its mean.
+  // The learning rate and the corrections are part of the factors of the gradient and of its mean.
   std::vector<double> numbers(double lr, std::int64_t step) const override {
-    // mu_1 ... mu_t. Below beta_1^i, so soon nothing beside 1.
+    // The product mu_1 ... mu_t. It is below beta_1^t, so it soon becomes negligible compared to 1.
     const double ratio = std::pow(0.96, config_.momentum_decay);
     double product = 1, power = 1;
     for (std::int64_t i = 1; i <= step && product > 1e-20; ++i) {

@@ -7,8 +7,8 @@
 
 namespace burn::optim {
 
-// As torch.optim.NAdam, whose defaults these are. With mu_t = beta_1 (1 - 0.96^(t momentum_decay) / 2), m and v as in
-// Adam, and v corrected for its start at zero: the step is
+// As torch.optim.NAdam, with its defaults. With mu_t = beta_1 (1 - 0.96^(t momentum_decay) / 2), m and v as in Adam,
+// and v bias-corrected: the step is
 // lr ((1 - mu_t) / (1 - mu_1 ... mu_t) g + mu_{t+1} / (1 - mu_1 ... mu_{t+1}) m) / (sqrt(v) + epsilon).
 // The weight decay is added to the gradient, or with decoupled_weight_decay multiplies the parameter by
 // 1 - lr weight_decay before the step. PyTorch's default learning rate is 2e-3.

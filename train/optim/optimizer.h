@@ -1,4 +1,4 @@
-// An optimizer of modules of one type, as a training loop uses it:
+// An optimizer for modules of one type, for use in a training loop:
 //
 //   auto optim = optim::AdamConfig{}.init<Net>();
 //   net = optim.step(1e-3, std::move(net), GradientsParams::from_grads(loss.backward(), net));
@@ -15,15 +15,15 @@ class Optimizer {
   explicit Optimizer(ModuleOptimizer engine) : engine_(std::move(engine)) {}
   operator ModuleOptimizer() const { return engine_; }  // NOLINT: what the learner takes
 
-  // The module after one step, recorded and sent but not waited for. The module is taken by reference, because C++
-  // leaves open which argument is made first: `net` must still be whole when from_grads looks at it. If the step throws
-  // (a gradient of another shape or device), module and optimizer are as before.
+  // Returns the module after one step, which is recorded and sent without waiting. The module is taken by reference,
+  // because C++ does not specify which argument is evaluated first: `net` must not be moved from when from_grads reads
+  // it. If the step throws (a gradient of another shape or device), module and optimizer are not changed.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
   M step(const lr::ModuleLearningRate& lr, M&& module, GradientsParams gradients, Loc where = Loc::current()) {
     engine_.step(lr, module.walk(), std::move(gradients), at(where));
     return std::move(module);
   }
-  // The same, and an update of the average of the weights, in the same program.
+  // The same, and updates the average of the weights in the same program.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
   M step(const lr::ModuleLearningRate& lr, M&& module, GradientsParams gradients, Average<M>& average,
          Loc where = Loc::current()) {
@@ -72,8 +72,8 @@ class Optimizer {
 
 }  // namespace burn::optim
 
-// The end of an optimizer's configuration: its fields, and what it makes. The .cc file defines init(). Errors: a number
-// out of range, by its name.
+// Completes the configuration of an optimizer: lists its fields and declares init(), which the .cc file defines.
+// Errors: a number out of range, with its name.
 #define BURN_OPTIMIZER_CONFIG(Type, ...)        \
   BURN_CONFIG(Type, __VA_ARGS__)                \
   ::burn::optim::ModuleOptimizer init() const;  \

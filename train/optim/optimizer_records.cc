@@ -1,4 +1,4 @@
-// What optimizers remember, as records.
+// The state of optimizers as records.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "client/tensor/untyped.h"
 #include "nn/module/visit.h"
 #include "train/optim/module_optimizer.h"
-#include "train/optim/of_places.h"
+#include "train/optim/tied_params.h"
 
 namespace burn::optim {
 namespace {
@@ -40,7 +40,7 @@ Record ModuleOptimizer::record_without_tensors(
 }
 
 Record ModuleOptimizer::to_record(const nn::ModuleWalk& module) const {
-  std::vector<Record::Read> reads;  // all are under way before one is waited for
+  std::vector<Record::Read> reads;  // all start before the first wait
   auto record = record_without_tensors(module, [&](std::string name, const client::Value& tensor) {
     reads.emplace_back(std::move(name), client::to_data_async(tensor));
   });
@@ -90,7 +90,7 @@ void ModuleOptimizer::load_record(const nn::ModuleWalk& module, const Record& re
   member_of_ = std::move(members);
 }
 
-// Nothing where the record has none of it.
+// Returns std::nullopt if the record has no state of the parameter.
 std::optional<TensorState> ModuleOptimizer::state_of(const std::string& path, const Slot& slot, const Record& record,
                                                      const TensorOptimizer& rule) {
   const auto* step = record.find(key(path, kStepName));

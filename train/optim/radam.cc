@@ -18,8 +18,8 @@ class RAdam : public TensorOptimizer {
   std::string_view name() const override { return "radam"; }
   std::span<const std::string_view> state_names() const override { return kStateNames; }
 
-  // The step is m (plain + adaptive / (sqrt(v) + epsilon)), one of the two being 0, so that every step is the same
-  // program. PyTorch adds epsilon to the uncorrected sqrt(v), and so does this.
+  // The step is m (plain + adaptive / (sqrt(v) + epsilon)), where one of the two factors is 0, so that every step is
+  // the same program. As in PyTorch, epsilon is added to the uncorrected sqrt(v).
   std::vector<double> numbers(double lr, std::int64_t step) const override {
     const auto t = static_cast<double>(step);
     const double power_2 = std::pow(config_.beta_2, t), most = 2 / (1 - config_.beta_2) - 1;
@@ -64,7 +64,7 @@ class RAdam : public TensorOptimizer {
 ModuleOptimizer RAdamConfig::init() const {
   detail::check_rates("RAdamConfig", {{"beta_1", beta_1}, {"beta_2", beta_2}});
   detail::check_not_negative("RAdamConfig", {{"weight_decay", weight_decay}});
-  // At 0 the first steps would divide 0 by 0 where a gradient is 0.
+  // With an epsilon of 0 the first steps would divide 0 by 0 where a gradient is 0.
   if (!(epsilon > 0 && std::isfinite(epsilon)))
     nn::detail::reject("RAdamConfig", "epsilon is " + std::to_string(epsilon) + ", must be above 0 and finite");
   return ModuleOptimizer{std::make_shared<RAdam>(*this), grad_clipping};

@@ -1,4 +1,4 @@
-// RAdam: Adam whose adaptive step waits until its variance is known (Liu et al., arXiv:1908.03265).
+// RAdam: Adam that takes adaptive steps only once their variance is tractable (Liu et al., arXiv:1908.03265).
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace burn::optim {
 
-// As torch.optim.RAdam, whose defaults these are. m and v as in Adam, corrected for their start at zero. With
-// r_max = 2 / (1 - beta_2) - 1 and r = r_max - 2 t beta_2^t / (1 - beta_2^t): while r is 5 or less the step is lr m;
-// then lr m sqrt((r - 4) (r - 2) r_max / ((r_max - 4) (r_max - 2) r)) / (sqrt(v) + epsilon).
+// As torch.optim.RAdam, with its defaults. m and v are as in Adam, bias-corrected. With r_max = 2 / (1 - beta_2) - 1
+// and r = r_max - 2 t beta_2^t / (1 - beta_2^t): while r is 5 or less the step is lr m; then it is lr m sqrt((r - 4) (r
+// - 2) r_max / ((r_max - 4) (r_max - 2) r)) / (sqrt(v) + epsilon).
 // The weight decay is added to the gradient, or with decoupled_weight_decay multiplies the parameter by
 // 1 - lr weight_decay before the step.
 struct RAdamConfig {

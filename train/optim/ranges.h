@@ -1,5 +1,5 @@
-// Which numbers an optimizer's configuration may have, looked at by its init(). Each throws burn::Error:
-// "AdamConfig: beta_1 is 1.5, must be at least 0 and below 1".
+// Range checks for the init() of optimizers' configurations. Each throws burn::Error: "AdamConfig: beta_1 is 1.5, must
+// be at least 0 and below 1".
 #pragma once
 
 #include <cmath>
@@ -22,8 +22,8 @@ inline void check_range(const char* config, const Field& field, double below, co
   nn::detail::reject(config, text.str());
 }
 
-// How much of a running mean stays from step to step: at 1 it would never hear of a gradient, and 1 - rate^step, which
-// corrects for the start, would be 0.
+// Checks decay rates of running means: at 1 a mean would ignore all gradients, and 1 - rate^step, the bias correction,
+// would be 0.
 inline void check_rates(const char* config, std::initializer_list<Field> fields) {
   for (const auto& field : fields) check_range(config, field, 1, "at least 0 and below 1");
 }

@@ -34,7 +34,7 @@ class RmsProp : public TensorOptimizer {
     Value square = state[0];
     if (config_.centered) {
       state[1] = state[1] * alpha + g * fresh;
-      square = max(square - state[1] * state[1], zeros_like(param));  // a variance, but for rounding
+      square = max(square - state[1] * state[1], zeros_like(param));  // not negative, except by rounding
     }
     Value step = g / (sqrt(square) + epsilon);
     if (config_.momentum != 0) step = state.back() = state.back() * momentum + step;

@@ -7,9 +7,9 @@
 
 namespace burn::optim {
 
-// v = alpha v + (1 - alpha) g^2; the step is g / (sqrt(v) + epsilon), with momentum u = momentum u + that. centered
-// takes the mean of the gradients out of v, which then is their variance. The weight decay is added to the gradient.
-// Defaults are Burn's; PyTorch's momentum is 0, its epsilon 1e-8.
+// v = alpha v + (1 - alpha) g^2; the step is g / (sqrt(v) + epsilon), with momentum u = momentum u + g / (sqrt(v) +
+// epsilon). centered subtracts the square of the gradients' mean from v, which then is their variance. The weight decay
+// is added to the gradient. Defaults are Burn's; PyTorch's momentum is 0, its epsilon 1e-8.
 struct RmsPropConfig {
   double alpha = 0.99;
   double momentum = 0.9;

@@ -37,7 +37,7 @@ class Sgd : public TensorOptimizer {
     return param - g * lr;
   }
 
-  // As in PyTorch: a velocity moves every row that ever had a gradient.
+  // With momentum, sparse gradients become dense, as in PyTorch: a velocity moves every row that ever had a gradient.
   SparseSupport sparse_gradients() const override {
     if (config_.weight_decay != 0) return {.refusal = "its weight_decay is not 0 and changes every row"};
     return {.as_dense = config_.momentum.has_value()};

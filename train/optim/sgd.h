@@ -7,9 +7,8 @@
 
 namespace burn::optim {
 
-// The velocity v = momentum v + (1 - dampening) g takes the place of the gradient; with nesterov, g + momentum v does.
-// The first velocity is the gradient itself. Defaults are Burn's; PyTorch's dampening is 0, and its momentum has to be
-// given.
+// The velocity v = momentum v + (1 - dampening) g replaces the gradient; with nesterov, g + momentum v does. The first
+// velocity is the gradient itself. Defaults are Burn's; PyTorch's dampening is 0, and its momentum has no default.
 struct MomentumConfig {
   double momentum = 0.9;
   double dampening = 0.1;
@@ -26,7 +25,7 @@ struct SgdConfig {
   std::optional<GradientClippingConfig> grad_clipping;
   BURN_OPTIMIZER_CONFIG(SgdConfig, weight_decay, momentum, grad_clipping)
 
-  // torch.optim.SGD(momentum=momentum); 0: without.
+  // torch.optim.SGD(momentum=momentum); 0: no momentum.
   static SgdConfig pytorch(double momentum = 0) {
     if (momentum == 0) return {};
     return {.momentum = MomentumConfig::pytorch(momentum)};

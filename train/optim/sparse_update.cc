@@ -33,7 +33,7 @@ Value step_rows(const TensorOptimizer& rule, std::span<const Value> numbers, con
                                        current_site()));
   }
   if (gradient.index.dim(0) == 0) return table;
-  // Where the step is not taken, because an index is outside the table for instance, row 0 is written back.
+  // If the step is not taken, for example because an index is outside the table, row 0 is written back.
   const auto no_row =
       client::filled(client::place_of(table), gradient.index.shape(), 0, gradient.index.dtype(), current_site());
   const auto index = client::select(ok, gradient.index, no_row, current_site());

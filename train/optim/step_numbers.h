@@ -1,4 +1,4 @@
-// The numbers of one step of an optimizer as scalars on its devices. Private to train/.
+// The numbers of one optimizer step as scalars on the devices. Private to train/.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace burn::optim::detail {
 
-// Made once for all parameters of a rule, rate, device and dtype that are at the same step.
+// Created once for all parameters with the same rule, rate, device, dtype and step.
 class StepNumbers {
  public:
-  // `host`: gives these numbers when a captured step is replayed.
+  // `host`: computes these numbers when a captured step is replayed.
   explicit StepNumbers(const client::CaptureHost& host) : host_(host) {}
 
-  // For a parameter that is about to take its `step`-th step.
+  // The numbers for a parameter's `step`-th step.
   std::span<const client::Value> get(const TensorOptimizer& rule, Scalar lr, ParamId id, const client::Value& like,
                                      std::int64_t step);
 
-  // Sends what this thread has recorded for their devices.
+  // Sends what this thread has recorded for the devices.
   void flush() const;
-  // Lets go of the scalars: one that is held would become a result of the program.
+  // Releases the scalars: one that is still held would become a result of the program.
   void drop_values();
 
  private:
   struct Entry {
-    client::DeviceState* device;  // that of a parameter, which the module holds
+    client::DeviceState* device;  // a parameter's device; kept alive by the module
     ir::DType dtype;
     std::int64_t step;
     const TensorOptimizer* rule;
-    std::uint64_t lr, lr_source;  // the rate's bits; which number of a captured step it is
+    std::uint64_t lr, lr_source;  // the rate's bits; its index among a captured step's numbers
     std::vector<client::Value> values;
   };
 

@@ -10,8 +10,8 @@
 namespace burn::train {
 namespace {
 
-constexpr double kRedrawSeconds = 0.1;  // of the bar
-constexpr double kLineSeconds = 2;      // between lines, so that short epochs have none
+constexpr double kRedrawSeconds = 0.1;  // interval of the bar
+constexpr double kLineSeconds = 2;      // interval of lines, so that short epochs have none
 
 int columns_of_stdout() {
   winsize size{};
@@ -33,7 +33,7 @@ CliRenderer::~CliRenderer() {
 void CliRenderer::progress(const Progress& progress) {
   if (!is_due(progress)) return;
   if (options_.in_place) {
-    // One write, and what is left of a longer line is erased after it: nothing flickers.
+    // A single write that also erases the rest of a longer line, to avoid flicker.
     out_ << "\r" + bar_line(progress, options_.columns()) + "\x1b[K" << std::flush;
     bar_is_shown_ = true;
   } else {

@@ -1,5 +1,4 @@
-// Shows a training on a terminal, as one line that is redrawn in place, or, where the output is a file or a pipe, as
-// lines.
+// Shows a training on a terminal as one line that is redrawn in place, or as lines if the output is a file or a pipe.
 #pragma once
 
 #include <functional>
@@ -11,13 +10,13 @@ namespace burn::train {
 
 struct CliOptions {
   bool in_place = false;
-  // The terminal's width; asked at every drawing, because windows change.
+  // Returns the terminal's width; called for every redraw, because windows are resized.
   std::function<int()> columns = [] { return 80; };
 
   static CliOptions of_stdout();  // in place when stdout is a terminal
 };
 
-// Writes to a stream that outlives it; std::cout unless another is given.
+// Writes to a stream, which must outlive it; default: std::cout.
 class CliRenderer : public Renderer {
  public:
   CliRenderer();
@@ -31,14 +30,14 @@ class CliRenderer : public Renderer {
 
  private:
   bool is_due(const Progress& progress);
-  void write_line(const std::string& line);  // in the place of the bar, if one is shown
+  void write_line(const std::string& line);  // replaces the bar if one is shown
 
   std::ostream& out_;
   const CliOptions options_;
   bool bar_is_shown_ = false;
   std::int64_t last_epoch_ = 0;
   Split last_split_ = Split::train;
-  double last_seconds_ = 0;  // when something of this split was written last
+  double last_seconds_ = 0;  // time of the last output for this split
   std::int64_t last_tenth_ = 0;
 };
 

@@ -28,7 +28,7 @@ std::string values_text(const std::vector<ShownValue>& values) {
   return text;
 }
 
-// "51 %  4096/8000  2310 items/s  0:02 left", in parts that can be left out from the end.
+// "51 %  4096/8000  2310 items/s  0:02 left", in parts that can be omitted from the end.
 std::vector<std::string> progress_parts(const Progress& progress) {
   const auto digits = fmt::formatted_size("{}", progress.total_items);
   std::vector<std::string> parts{fmt::format("{:3} %", percent(progress)),
@@ -60,8 +60,8 @@ std::string bar_line(const Progress& progress, int columns) {
   const auto head = fmt::format("epoch {}/{} {} ", progress.epoch, progress.epochs, name(progress.split));
   auto parts = progress_parts(progress);
   const auto values = values_text(progress.values);
-  if (!values.empty()) parts.insert(parts.begin() + 1, values);  // more telling than the counts
-  // The last column stays free: a terminal may break the line once it is filled.
+  if (!values.empty()) parts.insert(parts.begin() + 1, values);  // more important than the counts
+  // The last column is not used: a terminal may wrap the line when it is filled.
   const auto room = [&] { return columns - 1 - static_cast<int>(head.size() + join(parts).size()); };
   while (parts.size() > 1 && room() < kMinBar) parts.pop_back();
   auto line = head;

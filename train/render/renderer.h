@@ -1,4 +1,4 @@
-// What is shown of a training while it runs: an interface, so that a program can show it in its own way.
+// The interface of displays of a training while it runs, so that a program can implement its own.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace burn::train {
 
-// A metric and its value so far, as it is written: {"acc", "96.1 %"}.
+// A metric and its formatted value so far: {"acc", "96.1 %"}.
 struct ShownValue {
   std::string label, text;
 };
 
-// How far the current split of an epoch is. Counts what the device has finished.
+// The progress of the current split of an epoch. Counts what the device has finished.
 struct Progress {
   std::int64_t epoch = 1, epochs = 1;
   Split split = Split::train;
@@ -26,30 +26,30 @@ struct Progress {
   std::vector<ShownValue> values;
 };
 
-// An epoch that is over.
+// A complete epoch.
 struct EpochSummary {
   std::int64_t epoch = 1, epochs = 1;
   std::vector<ShownValue> train, valid;
-  std::int64_t skipped = 0;  // steps of training that failed and changed nothing
+  std::int64_t skipped = 0;  // training steps that failed and had no effect
 };
 
-// How a metric went over a training.
+// A metric's best and worst values over a training.
 struct MetricSummary {
   Split split = Split::train;
   std::string name;
-  std::string min, max;  // as written
+  std::string min, max;  // formatted
   std::int64_t min_epoch = 0, max_epoch = 0;
 };
 
-// Its functions are called by the thread of an EventStream (train/events/event_stream.h), never by the thread that
-// trains. Time spent in them delays other renderers and loggers, but no step. progress() comes up to 50 times a second.
+// The functions are called by the thread of an EventStream (train/events/event_stream.h), never by the training thread.
+// Time spent in them delays other renderers and loggers, but no step. progress() is called up to 50 times per second.
 class Renderer {
  public:
   virtual ~Renderer() = default;
   virtual void progress(const Progress& progress) = 0;
   virtual void epoch(const EpochSummary& summary) = 0;
   virtual void message(const std::string& text) = 0;  // "early stopping: ...", "interrupted ..."
-  // At the end, where a summary was asked for.
+  // Called at the end if a summary was requested.
   virtual void summary(const std::vector<MetricSummary>& metrics) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Gives the events of a training to a Renderer, as the texts that a renderer shows.
+// Converts the events of a training to the texts that a Renderer shows.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,8 @@ class RendererSink final : public events::EventSink {
  public:
   using Format = std::function<std::string(double)>;
 
-  // `formats`: how each metric of Start::metrics writes its values; without one, as its ValueFormat says.
+  // `formats`: formats the values of each metric of Start::metrics; a metric without one is formatted by its
+  // ValueFormat.
   explicit RendererSink(std::shared_ptr<Renderer> renderer, std::vector<Format> formats = {});
 
   void event(const events::Event& event) override;
@@ -32,7 +33,7 @@ class RendererSink final : public events::EventSink {
   const std::shared_ptr<Renderer> renderer_;
   const std::vector<Format> formats_;
   std::vector<events::MetricInfo> metrics_;
-  events::SplitEnd train_, valid_;  // the last ones, of the epoch under way
+  events::SplitEnd train_, valid_;  // the last ones of the current epoch
 };
 
 }  // namespace burn::train

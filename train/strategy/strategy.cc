@@ -15,21 +15,22 @@ namespace {
 using client::current_site;
 using client::Group;
 
-// What replicas have to sum: dense gradients, by replica, in the order of the ids.
-struct Listed {
+// The gradients to sum: dense, by replica, in the order of `ids`.
+struct GradientLists {
   std::vector<ParamId> ids;
   Group::Lists values;
 };
 
-// A replica without a gradient for a parameter for which another has one has zeros.
-Listed list(const std::vector<nn::ModuleWalk>& replicas, std::vector<optim::GradientsParams> gradients) {
+// If only some replicas have a gradient for a parameter, the others get zeros.
+GradientLists gradient_lists(const std::vector<nn::ModuleWalk>& replicas,
+                             std::vector<optim::GradientsParams> gradients) {
   std::vector<std::vector<Slot*>> slots(replicas.size());
   for (std::size_t k = 0; k < replicas.size(); ++k) {
     nn::for_each_place(replicas[k], [&](Slot& slot, bool is_first) {
       if (is_first && slot.is_trainable()) slots[k].push_back(&slot);
     });
   }
-  Listed listed{{}, Group::Lists(replicas.size())};
+  GradientLists lists{{}, Group::Lists(replicas.size())};
   for (std::size_t i = 0; i < slots[0].size(); ++i) {
     const auto id = slots[0][i]->id;
     std::vector<std::optional<client::Value>> of_replicas;
@@ -39,15 +40,15 @@ Listed list(const std::vector<nn::ModuleWalk>& replicas, std::vector<optim::Grad
       is_there |= of_replicas.back().has_value();
     }
     if (!is_there) continue;
-    listed.ids.push_back(id);
+    lists.ids.push_back(id);
     for (std::size_t k = 0; k < replicas.size(); ++k) {
       const auto& parameter = slots[k][i]->value;
-      listed.values[k].push_back(of_replicas[k] ? *std::move(of_replicas[k])
-                                                : client::filled({parameter.device()}, parameter.shape(), 0,
-                                                                 parameter.dtype(), current_site()));
+      lists.values[k].push_back(of_replicas[k] ? *std::move(of_replicas[k])
+                                               : client::filled({parameter.device()}, parameter.shape(), 0,
+                                                                parameter.dtype(), current_site()));
     }
   }
-  return listed;
+  return lists;
 }
 
 optim::GradientsParams gradients_of(const std::vector<ParamId>& ids, std::vector<client::Value> values) {
@@ -101,7 +102,7 @@ class DdpLearning final : public Learning {
 
   void step(const lr::ModuleLearningRate& rates, std::vector<optim::GradientsParams> gradients,
             const StepParts& parts) override {
-    auto [ids, values] = list(replicas_, std::move(gradients));
+    auto [ids, values] = gradient_lists(replicas_, std::move(gradients));
     auto sums = group_.all_reduce(std::move(values), ir::ReduceFn::sum, current_site());
     for (std::size_t k = 0; k < replicas_.size(); ++k)
       take_step(of(k), rates, k, replicas_[k], gradients_of(ids, std::move(sums[k])), parts);
@@ -129,7 +130,7 @@ class MultiDeviceLearning final : public Learning {
 
   void step(const lr::ModuleLearningRate& rates, std::vector<optim::GradientsParams> gradients,
             const StepParts& parts) override {
-    auto [ids, values] = list(replicas_, std::move(gradients));
+    auto [ids, values] = gradient_lists(replicas_, std::move(gradients));
     auto sums = group_.reduce(std::move(values), current_site());
     take_step(optimizer_, rates, 0, replicas_[0], gradients_of(ids, std::move(sums)), parts);
     spread(ids);
@@ -141,7 +142,7 @@ class MultiDeviceLearning final : public Learning {
   void load_record(const Record& optimizer) override { optimizer_.load_record(replicas_[0], optimizer); }
 
  private:
-  // The first replica's parameters to all others.
+  // Sends the first replica's parameters to all others.
   void spread(const std::vector<ParamId>& ids) {
     std::map<ParamId, std::size_t> index;
     for (std::size_t i = 0; i < ids.size(); ++i) index[ids[i]] = i;

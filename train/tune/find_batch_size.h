@@ -1,4 +1,4 @@
-// The largest batch that a training step of a model has memory for.
+// Finds the largest batch size for which a training step of a model has enough memory.
 //
 //   const auto found = train::find_batch_size(net, optim::AdamConfig{}, [&](std::int64_t size) {
 //     return random_batch(size, device);
@@ -21,31 +21,31 @@
 namespace burn::train {
 
 struct FindBatchSizeOptions {
-  std::int64_t first = 1;       // doubled as long as there is memory
-  std::int64_t most = 1 << 16;  // not beyond
-  std::int64_t steps = 2;       // of each size: the second has what the optimizer remembers
-  double precision = 1.0 / 16;  // how far apart the results may be, as a part of the size
+  std::int64_t first = 1;       // first size; doubled while memory suffices
+  std::int64_t most = 1 << 16;  // largest size to try
+  std::int64_t steps = 2;       // steps per size: optimizer state exists from the second on
+  double precision = 1.0 / 16;  // allowed gap between size and too_large, relative to the size
   BURN_CONFIG(FindBatchSizeOptions, first, most, steps, precision)
 };
 
 struct FoundBatchSize {
-  std::int64_t size = 0;                    // the largest that there was memory for
-  std::optional<std::int64_t> too_large{};  // the smallest that there was none for; none: `most` was reached
-  std::string why{};                        // what the device said then
+  std::int64_t size = 0;                    // the largest size with enough memory
+  std::optional<std::int64_t> too_large{};  // the smallest size that failed; none: `most` was reached
+  std::string why{};                        // the device's error for too_large
 };
 
 namespace detail {
 
-// Calls fits(size), which throws RESOURCE_EXHAUSTED where there is no memory. Errors (thrown): options out of range; no
-// memory for `first`, with what the device said; whatever else is thrown.
+// Calls fits(size), which throws RESOURCE_EXHAUSTED if memory does not suffice. Errors (thrown): options out of range;
+// not enough memory for `first`, with the device's error; any other exception of fits().
 FoundBatchSize find_batch_size(const FindBatchSizeOptions& options, const std::function<void(std::int64_t)>& fits);
 
 }  // namespace detail
 
-// Takes steps of a copy of the model with what make_batch(size) gives, of doubled sizes until the device's memory or
-// quota is at its end, then of sizes between. Memory that others take or give back meanwhile counts. `model` and
-// `optimizer` stay as they are. On a CPU whose memory has no limit set, the operating system may end the program
-// instead: give `most`, or open the device with a quota. Errors (thrown): as detail::find_batch_size().
+// Takes steps of a copy of the model with batches of make_batch(size): doubles the size until the device's memory or
+// quota is exhausted, then tries sizes in between. Memory that other programs allocate or free meanwhile affects the
+// result. Does not change `model` and `optimizer`. On a CPU without a memory limit, the operating system may end the
+// program instead: set `most`, or open the device with a quota. Errors (thrown): as detail::find_batch_size().
 template <Module M, typename MakeBatch>
   requires TrainableOn<M, std::invoke_result_t<MakeBatch&, std::int64_t>>
 FoundBatchSize find_batch_size(const M& model, const optim::ModuleOptimizer& optimizer, MakeBatch&& make_batch,
@@ -58,7 +58,7 @@ FoundBatchSize find_batch_size(const M& model, const optim::ModuleOptimizer& opt
       const auto batch = make_batch(size);
       const Tensor<1> loss{copy.step(batch).step_output().loss};
       device = loss.device();
-      // Of a rate of 0: what counts is the memory that a step takes.
+      // With a rate of 0: only the memory of a step matters.
       steps.step(0, copy.walk(), optim::GradientsParams::from_grads(loss.backward(), copy));
       (void)loss.detach().item();
     }

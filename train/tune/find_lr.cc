@@ -40,7 +40,7 @@ void LrRangeTest::add(double loss) {
   found_.rates.push_back(rate());
   const auto count = static_cast<double>(found_.rates.size());
   mean_ = options_.smoothing * mean_ + (1 - options_.smoothing) * loss;
-  const double smooth = mean_ / (1 - std::pow(options_.smoothing, count));  // corrected for its start at 0
+  const double smooth = mean_ / (1 - std::pow(options_.smoothing, count));  // bias-corrected
   lowest_ = found_.losses.empty() ? smooth : std::min(lowest_, smooth);
   found_.losses.push_back(smooth);
   const bool has_skipped = static_cast<std::int64_t>(found_.losses.size()) > options_.skipped;

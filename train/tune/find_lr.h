@@ -1,5 +1,5 @@
-// A learning rate to begin with, by a range test (Smith, arXiv:1506.01186): a copy of the model is trained while the
-// rate grows from step to step, and the rate is taken at which the loss fell the fastest.
+// Suggests an initial learning rate by a range test (Smith, arXiv:1506.01186): trains a copy of the model while the
+// rate increases from step to step, and selects the rate at which the loss fell fastest.
 //
 //   const auto found = train::find_lr(net, optim::AdamConfig{}, loader);
 //   train::Learner(net, optim::AdamConfig{}, found.suggestion);
@@ -16,12 +16,11 @@
 namespace burn::train {
 
 struct FindLrOptions {
-  double first = 1e-7, last = 10;  // the rates of the first and the last step; between them each is the same multiple
-                                   // of the one before
+  double first = 1e-7, last = 10;  // the rates of the first and the last step; they form a geometric sequence
   std::int64_t steps = 100;
-  double smoothing = 0.95;    // of the running mean of the losses; 0: none
-  double stop_factor = 4;     // ends when the smoothed loss is so many times its lowest
-  std::int64_t skipped = 10;  // the first steps, whose losses are still settling, suggest nothing
+  double smoothing = 0.95;    // decay of the running mean of the losses; 0: no smoothing
+  double stop_factor = 4;     // ends when the smoothed loss exceeds its minimum by this factor
+  std::int64_t skipped = 10;  // first steps to ignore, whose losses are not stable yet
   BURN_CONFIG(FindLrOptions, first, last, steps, smoothing, stop_factor, skipped)
 };
 
@@ -33,14 +32,14 @@ struct FoundLr {
 
 namespace detail {
 
-// The test without the model.
+// The range test without the model.
 class LrRangeTest {
  public:
   explicit LrRangeTest(const FindLrOptions& options);  // Errors (thrown): numbers out of range, by their name.
   bool is_over() const { return is_over_; }
-  double rate() const;     // of the next step
-  void add(double loss);   // of that step, before the parameters moved
-  FoundLr result() const;  // Errors (thrown): fewer than two losses behind those that are skipped.
+  double rate() const;     // rate of the next step
+  void add(double loss);   // loss of that step, before its update
+  FoundLr result() const;  // Errors (thrown): fewer than two losses after the skipped ones.
 
  private:
   const FindLrOptions options_;
@@ -51,9 +50,9 @@ class LrRangeTest {
 
 }  // namespace detail
 
-// `model` and `optimizer` stay as they are; the loader is begun anew when it ends. Waits for the loss of each step.
-// Takes random numbers (dropout) from the device's stream. Errors (thrown): options out of range; a loader without
-// batches; a loss that is not finite before there is anything to suggest; whatever a step throws.
+// Does not change `model` and `optimizer`; restarts the loader when it ends. Waits for the loss of each step. Takes
+// random numbers (dropout) from the device's stream. Errors (thrown): options out of range; a loader without batches; a
+// loss that is not finite before a rate can be suggested; any exception of a step.
 template <Module M, typename Batch>
   requires TrainableOn<M, Batch>
 FoundLr find_lr(const M& model, const optim::ModuleOptimizer& optimizer, const data::DataLoader<Batch>& loader,

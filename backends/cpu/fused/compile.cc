@@ -46,7 +46,7 @@ class Compiler {
   ir::Ref value_of(std::int32_t n) const { return ir::Ref::value(static_cast<std::int32_t>(node(n).first_value)); }
   TileValue& value(std::int32_t v) { return code_.values[static_cast<std::size_t>(v)]; }
 
-  // The position of a value in the group is its place in code_.values.
+  // The position of a value in the group is its index in code_.values.
   void declare_values() {
     code_.values.reserve(step_.reads.size() + group_.members.size());
     code_.instructions.reserve(group_.members.size());
@@ -89,9 +89,9 @@ class Compiler {
 
   void emit(TileInstruction instruction) { code_.instructions.push_back(instruction); }
 
-  // select(commit, x, old) is x wherever the group is run as a whole: of one whose Commit came out false, the execution
-  // takes the members apart (execution.cc). Then it costs nothing, where x is made here for it alone, and `old` is read
-  // for x in any case.
+  // select(commit, x, old) equals x whenever the group is run as a whole: after a Commit that came out false, the
+  // execution runs the members one by one (execution_groups.cc). So the select costs nothing if x is computed here for
+  // it alone and `old` is read for x anyway.
   bool takes_committed(std::int32_t n) {
     if (!compile::is_select(node(n))) return false;
     const auto refs = program_.operands_of(node(n));
@@ -122,7 +122,7 @@ class Compiler {
     return {};
   }
 
-  // How the member is computed, and what that costs. Requires: `in` has its operands and its result.
+  // Chooses how the member is computed, and adds its cost. Requires: `in` has its operands and its result.
   Status choose_loop(const compile::Member& member, TileInstruction& in) {
     const auto& op = node(member.node).op;
     const auto& type = program_.type_of(node(member.node));
@@ -132,7 +132,7 @@ class Compiler {
       in.kind = Kind::random;
       in.random_fn = random->fn;
       in.random_offset = static_cast<std::uint64_t>(random->offset);
-      in.random_begin = ir::first_position(*random).value_or(0);  // groups take no others
+      in.random_begin = ir::first_position(*random).value_or(0);  // groups contain no others
       cost_ += 16;
     } else if (const auto* pointwise = std::get_if<ir::Pointwise>(&op)) {
       const auto& row = ir::row(pointwise->fn);
@@ -150,20 +150,20 @@ class Compiler {
     } else if (const auto* sum = std::get_if<ir::Reduce>(&op); sum && value(in.result).extent == Extent::total) {
       in.kind = Kind::sum;
       in.reduce = reduce_loops(sum->fn, from);
-      value(in.operands[0]).wants_all = true;
+      value(in.operands[0]).needs_dense = true;
       add_sum(in, member.level == compile::Level::column ? group_.row_size : 1);
       cost_ += 1;
     } else if (const auto* reduce = std::get_if<ir::Reduce>(&op)) {
       in.kind = Kind::reduce;
       in.reduce = reduce_loops(reduce->fn, from, value(in.result).held);
       if (reduce->fn == ir::ReduceFn::sum && type.dtype == ir::DType::f32) in.dot = dot_loop();
-      value(in.operands[0]).wants_all = true;
+      value(in.operands[0]).needs_dense = true;
       cost_ += 1;
     } else if (std::holds_alternative<ir::Expand>(op)) {
       in.kind = Kind::repeat;
     } else {
       in.kind = Kind::pick;
-      value(in.operands[0]).wants_all = true;
+      value(in.operands[0]).needs_dense = true;
       const auto index = add_value(ir::DType::i64, Extent::row);
       value(index).read = value(in.operands[1]).read;
       value(index).index_size = code_.row_size;
@@ -172,7 +172,7 @@ class Compiler {
     return {};
   }
 
-  // The result as it is stored, and back.
+  // Converts the result to its stored type and back.
   void emit_rounding(const TileInstruction& in) {
     const auto stored = value(in.result).stored;
     emit({.kind = Kind::round,
@@ -191,7 +191,7 @@ class Compiler {
                           .offset = code_.total_bytes,
                           .source_size = ir::size_of(value(in.operands[0]).held),
                           .loops = in.reduce});
-    constexpr std::int64_t kLine = 64;  // threads do not write to one another's
+    constexpr std::int64_t kLine = 64;  // threads do not write to the same line
     code_.total_bytes += (numbers * static_cast<std::int64_t>(in.reduce.total_size) + kLine - 1) / kLine * kLine;
   }
 
@@ -202,7 +202,7 @@ class Compiler {
     }
   }
 
-  // In arrays, per element of the domain.
+  // Bytes in arrays, per element of the domain.
   std::int64_t array_bytes() const {
     std::int64_t bytes = 0;
     for (const auto& v : code_.values) {
@@ -217,11 +217,11 @@ class Compiler {
   void choose_streamed_results() {
     for (const auto& in : code_.instructions) {
       auto& result = value(in.result);
-      result.streams_itself = in.streaming_loop && result.result >= 0 && result.held == result.stored &&
-                              std::ranges::none_of(code_.instructions, [&](const TileInstruction& reader) {
-                                return std::find(reader.operands, reader.operands + reader.arity, in.result) !=
-                                       reader.operands + reader.arity;
-                              });
+      result.streamed_by_loop = in.streaming_loop && result.result >= 0 && result.held == result.stored &&
+                                std::ranges::none_of(code_.instructions, [&](const TileInstruction& reader) {
+                                  return std::find(reader.operands, reader.operands + reader.arity, in.result) !=
+                                         reader.operands + reader.arity;
+                                });
     }
   }
 

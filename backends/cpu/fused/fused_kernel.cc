@@ -9,8 +9,8 @@
 namespace burn::backends::cpu {
 namespace {
 
-// What the tiles read of an operand. One number per row, and single numbers, are brought into their held form here, as
-// a whole: they are few.
+// The source from which tiles read an operand. Numbers per row, and single numbers, are converted to their held type
+// here, all at once: they are few.
 Result<TileSource> source_of(Run& run, Array& x, const TileValue& value) {
   if (value.extent == Extent::full) return TileSource(x, value.held);
   if (value.index_size >= 0) {
@@ -99,7 +99,7 @@ void run_together(std::span<BoundGroup> groups) {
   }
   const auto grain = std::max<std::int64_t>(1, kGrain * units / std::max<std::int64_t>(work, 1));
   parallel_for(units, grain, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t first = 0;  // unit of the group
+    std::int64_t first = 0;  // the group's first unit
     for (auto& group : groups) {
       const auto count = group.runner.code().units();
       const auto from = std::max(begin, first), to = std::min(end, first + count);

@@ -1,4 +1,4 @@
-// Runs a fused group: tile by tile, on several threads.
+// Runs a fused group tile by tile, on several threads.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace burn::backends::cpu {
 
-// A group with its arrays, ready to run. Refers to its kernel and to the reads it was bound to.
+// A group bound to its arrays, ready to run. Refers to its kernel and to the reads that it was bound to.
 struct BoundGroup {
   TileRunner runner;
-  std::vector<Array> results;  // in the order of the step's
+  std::vector<Array> results;  // in the order of the step's results
 };
 
 // Thread-safe.
@@ -23,10 +23,10 @@ class FusedKernel {
   FusedKernel(std::shared_ptr<const TileCode> code, std::vector<ir::TensorType> results)
       : code_(std::move(code)), result_types_(std::move(results)) {}
 
-  // The reads are the kernel's own, as a Kernel's operands are. Errors: RESOURCE_EXHAUSTED, OUT_OF_RANGE; they belong
-  // to a member of the group, *failed_member. After a failure the reads are as they were.
+  // The reads belong to the kernel, as a Kernel's operands do. Errors: RESOURCE_EXHAUSTED, OUT_OF_RANGE; *failed_member
+  // is then the member of the group that failed. After a failure the reads are unchanged.
   Result<BoundGroup> bind(Run& run, std::span<Array> reads, std::int32_t* failed_member) const;
-  std::size_t memory_bytes() const;  // with a part of the code, where several share it
+  std::size_t memory_bytes() const;  // includes its share of code that several kernels use
   const TileCode& code() const { return *code_; }
 
  private:
@@ -34,7 +34,7 @@ class FusedKernel {
   std::vector<ir::TensorType> result_types_;
 };
 
-// Groups that do not read each other's results, in one pass over the threads: many small updates cost one launch.
+// Runs groups that do not read each other's results in one pass over the threads: many small updates cost one launch.
 void run_together(std::span<BoundGroup> groups);
 
 }  // namespace burn::backends::cpu

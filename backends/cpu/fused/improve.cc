@@ -25,8 +25,8 @@ class Improver : TileRewriter {
   }
 
  private:
-  // One element of a computed row is computed from one element of each operand: the loss of a row does not need the
-  // logarithm of every probability.
+  // Picks elements before they are computed: one element of a computed row needs only one element of each operand, so
+  // the loss of a row does not need the logarithm of every probability.
   void pick_early() {
     if (std::ranges::none_of(code_.instructions, [](const auto& in) { return in.kind == Kind::pick; })) return;
     const auto before = code_.instructions;
@@ -51,7 +51,7 @@ class Improver : TileRewriter {
       auto copy = pick;
       copy.operands[0] = from;
       copy.result = result;
-      value(from).wants_all = true;
+      value(from).needs_dense = true;
       code_.instructions.push_back(copy);
       return;
     }
@@ -75,8 +75,8 @@ class Improver : TileRewriter {
     code_.instructions.push_back(step);
   }
 
-  // An instruction whose only reader is another one becomes a part of it, where `join(first, second, k)`, k being
-  // which operand, knows how.
+  // Makes an instruction a part of its only reader, if `join(first, second, k)`, k being the position of the operand,
+  // supports that.
   template <typename Join>
   void join_pairs(const Join& join) {
     count();
@@ -126,11 +126,11 @@ class Improver : TileRewriter {
     for (int k = 0; k < 2; ++k) {
       if (value(both.operands[k]).extent != Extent::full) return std::nullopt;
     }
-    for (int k = 0; k < 2; ++k) value(both.operands[k]).wants_all = true;
+    for (int k = 0; k < 2; ++k) value(both.operands[k]).needs_dense = true;
     return both;
   }
 
-  // What function_chain_loop asks of the strides.
+  // What function_chain_loop requires of the strides.
   bool takes_steps(const TileInstruction& function) {
     return value(function.operands[0]).extent == Extent::full &&
            (!function.chain.before || value(function.operands[1]).extent == Extent::uniform);
@@ -150,7 +150,7 @@ class Improver : TileRewriter {
     if (!both.loop) return std::nullopt;
     if (both.chain.function) {
       both.streaming_loop = function_chain_loop(both.chain, Store::past_caches);
-      value(first.operands[0]).wants_all = true;
+      value(first.operands[0]).needs_dense = true;
     }
     std::ranges::copy(first.operands, both.operands);
     both.operands[first.arity] = second.operands[1 - k];
@@ -158,7 +158,7 @@ class Improver : TileRewriter {
     return both;
   }
 
-  std::vector<const TileInstruction*> written_by_;  // per value, pointing into the instructions before
+  std::vector<const TileInstruction*> written_by_;  // per value: the instruction that writes it, before the rewrite
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ class DifferenceRewriter : TileRewriter {
  public:
   using TileRewriter::TileRewriter;
 
-  // The difference between rows and their numbers is not stored for several readers that can each compute it on their
-  // way: x without its mean, of which the squares are summed and which then is scaled.
+  // A difference between rows and a number per row is not stored if each of several readers can compute it itself: for
+  // example x less its mean, which is squared and summed, and then scaled.
   void run() {
     count();
     std::vector<bool> is_again(code_.instructions.size()), is_used(code_.instructions.size());
@@ -48,7 +48,7 @@ class DifferenceRewriter : TileRewriter {
   }
 
  private:
-  // Which instruction writes the first operand; -1: none.
+  // The instruction that writes the first operand; -1: none.
   std::int32_t source_of(const TileInstruction& in) const {
     return in.arity > 0 ? writer_[static_cast<std::size_t>(in.operands[0])] : -1;
   }
@@ -73,7 +73,7 @@ class DifferenceRewriter : TileRewriter {
     return w >= 0 && all[static_cast<std::size_t>(w)].kind == Kind::repeat;
   }
 
-  // Whether the reader and the difference v become one instruction, or one with the sum that follows.
+  // Whether the reader and the difference v can become one instruction, or one with the sum that follows.
   bool takes_difference(const std::vector<TileInstruction>& all, const TileInstruction& reader, std::int32_t v) {
     constexpr auto kSub = ir::PointwiseFn::sub;
     if (const auto fn = fn_of(reader, 1)) return vector_loop_after(kSub, *fn, ir::DType::f32) != nullptr;
@@ -98,7 +98,7 @@ class RowSumRewriter : TileRewriter {
   }
 
  private:
-  // Rows are summed while they are computed.
+  // Sums rows while they are computed.
   void sum_early() {
     count();
     auto& all = code_.instructions;
@@ -112,7 +112,7 @@ class RowSumRewriter : TileRewriter {
       const auto loop = row_sum_loop(writer.chain, is_of_squares ? Summed::squares : Summed::values);
       if (!loop) continue;
       const bool is_wanted = value(v).result >= 0 || readers_[static_cast<std::size_t>(v)] > sum.arity;
-      value(writer.operands[0]).wants_all = true;
+      value(writer.operands[0]).needs_dense = true;
       writer.kind = Kind::row_sum;
       writer.row_sum = loop;
       writer.stored = is_wanted ? v : -1;
@@ -122,7 +122,7 @@ class RowSumRewriter : TileRewriter {
     std::erase_if(all, [](const TileInstruction& in) { return in.kind == Kind::reduce && in.arity == 0; });
   }
 
-  // What row_sum_loop asks of operands.
+  // What row_sum_loop requires of operands.
   bool is_row_by_row(const TileInstruction& in) {
     if (in.kind != Kind::pointwise || value(in.result).held != value(in.result).stored) return false;
     const auto first = in.operands[0], w = writer_[static_cast<std::size_t>(first)];
@@ -130,8 +130,7 @@ class RowSumRewriter : TileRewriter {
            (w < 0 || code_.instructions[static_cast<std::size_t>(w)].kind != Kind::repeat);
   }
 
-  // The largest element of each row, or its mean, is combined by the instruction that then sums what is left of the row
-  // without it.
+  // Computes the largest element of each row, or its mean, in the instruction that then sums the row less that number.
   void centre_early() {
     count();
     auto& all = code_.instructions;
@@ -156,14 +155,14 @@ class RowSumRewriter : TileRewriter {
       both.carried = code_.carried++;
       both.arity = divided ? 2 : 1;
       if (divided) both.operands[1] = last->operands[1];
-      // In the first one's place: others may read the number before they read the sum.
+      // In the first one's place, as other instructions may read the number before they read the sum.
       last->arity = sum.arity = 0;
       *combined = both;
     }
     std::erase_if(all, [](const TileInstruction& in) { return in.arity == 0 && in.kind != Kind::random; });
   }
 
-  // The instruction that sums, where `in` divides the sum by one number and is its only reader.
+  // The instruction that sums, if `in` divides the sum by one number and is its only reader.
   TileInstruction* divided_sum(const TileInstruction& in) {
     const auto v = in.operands[0];
     const bool divides = in.chain.is_one_step() && in.chain.fns[0] == ir::PointwiseFn::div &&

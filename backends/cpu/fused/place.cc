@@ -1,4 +1,4 @@
-// Where the values of a group lie: in arrays, in each other's places, in scratch memory.
+// Assigns memory to the values of a group: in arrays, in the memory of results, in scratch memory.
 #include <algorithm>
 #include <vector>
 
@@ -23,7 +23,8 @@ class Placer {
  private:
   TileValue& value(std::int32_t v) { return code_.values[static_cast<std::size_t>(v)]; }
 
-  // A result may take the place of a read whose every element was read before, in this tile, when it is written.
+  // Finds the read that a result may overwrite: one whose elements of this tile have all been read when the result is
+  // written.
   void find_overwrites() {
     code_.overwrites.assign(results_, -1);
     std::vector<std::int32_t> last_read(code_.values.size(), -1), written(code_.values.size(), -1);
@@ -44,7 +45,7 @@ class Placer {
         const auto& in = code_.values[r];
         const bool fits = in.extent == Extent::full && ir::size_of(in.stored) == ir::size_of(out.stored);
         if (!fits || taken[r] || last_read[r] > written[v]) continue;
-        // The instruction that reads it last writes the result itself, element by element, or comes after.
+        // If the last instruction that reads it also writes the result, it must do so element by element.
         if (last_read[r] == written[v] &&
             code_.instructions[static_cast<std::size_t>(written[v])].kind != Kind::pointwise)
           continue;
@@ -55,17 +56,17 @@ class Placer {
     }
   }
 
-  // A value that is written straight to its array needs no scratch; nor does a row's number in a tile of one row.
+  // A value that is written directly to its array needs no scratch memory.
   bool needs_scratch(const TileValue& v) const {
-    if (v.extent == Extent::uniform || v.extent == Extent::total || v.lies_in >= 0) return false;
-    if (v.read >= 0) return v.extent == Extent::full;  // used if the array does not lie well, which the run knows
-    return v.result < 0 || v.held != v.stored || (code_.is_large && v.extent == Extent::full && !v.streams_itself);
+    if (v.extent == Extent::uniform || v.extent == Extent::total || v.stored_in_result >= 0) return false;
+    if (v.read >= 0) return v.extent == Extent::full;  // used if strides do not fit, which is known at run time
+    return v.result < 0 || v.held != v.stored || (code_.is_large && v.extent == Extent::full && !v.streamed_by_loop);
   }
 
-  // A value that is last read where a result is computed of it, element by element, may be in the result's place until
-  // then: what is written there anyway is fetched while there is something else to do, and the cache has less to hold.
+  // A value that is last read where a result is computed from it, element by element, may use the result's memory until
+  // then: the lines to be written are fetched while there is other work, and the cache has less to hold.
   void place_in_results() {
-    if (code_.is_large) return;  // results go past the caches
+    if (code_.is_large) return;  // results are written past the caches
     const auto& all = code_.instructions;
     std::vector<std::int32_t> written(code_.values.size(), -1), last(code_.values.size(), -1);
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -90,13 +91,13 @@ class Placer {
         const bool fits = operand.extent == Extent::full && operand.read < 0 && operand.result < 0 &&
                           ir::size_of(operand.held) == ir::size_of(result.held);
         if (!fits || written[v] < free_from || written[v] < 0 || last[v] != static_cast<std::int32_t>(i)) continue;
-        operand.lies_in = in.result;
+        operand.stored_in_result = in.result;
         break;
       }
     }
   }
 
-  // Linear scan: what is read for the last time makes room for what comes.
+  // Linear scan: a value that was read for the last time frees its memory for later ones.
   void place_in_scratch() {
     const auto count = code_.values.size();
     std::vector<std::int32_t> first(count, -1), last(count, -1);
@@ -112,7 +113,7 @@ class Placer {
       if (in.stored >= 0) touch(in.stored, static_cast<std::int32_t>(i));
       if (in.centre >= 0) touch(in.centre, static_cast<std::int32_t>(i));
     }
-    // Values that a result is copied from at the end of the tile, and repeats that only point to their number, last.
+    // Results are copied from scratch memory at the end of the tile, so they are needed until then.
     const auto end = static_cast<std::int32_t>(code_.instructions.size());
     for (std::size_t v = 0; v < count; ++v) {
       if (code_.values[v].result >= 0) last[v] = end;
@@ -122,7 +123,7 @@ class Placer {
       std::int64_t offset, size;
       std::int32_t free_from;
     };
-    std::vector<std::size_t> order;  // of the values that need a place, by when they do
+    std::vector<std::size_t> order;  // of the values that need memory, by their first use
     for (std::size_t v = 0; v < count; ++v) {
       if (first[v] >= 0 && needs_scratch(code_.values[v])) order.push_back(v);
     }
@@ -144,13 +145,13 @@ class Placer {
         block = blocks.end() - 1;
       }
       val.scratch = block->offset;
-      // In the instruction that reads it last, its place may already take the result; loops allow that.
+      // The instruction that reads it last may already write its result there, if its loop allows that.
       block->free_from = std::max(last[v], at + 1);
       if (is_read_beside(static_cast<std::int32_t>(v), last[v])) block->free_from = last[v] + 1;
     }
   }
 
-  // Whether the last instruction that reads v may not write over it: all but pointwise loops of one element size.
+  // Whether the last instruction that reads v must not overwrite it: all but pointwise loops of one element size.
   bool is_read_beside(std::int32_t v, std::int32_t at) {
     if (at >= static_cast<std::int32_t>(code_.instructions.size())) return true;
     const auto& in = code_.instructions[static_cast<std::size_t>(at)];
@@ -164,7 +165,8 @@ class Placer {
       if (value.extent == Extent::total) continue;
       const bool is_read = value.read >= 0, is_written = value.result >= 0 && value.held == value.stored;
       if (is_read) code_.source_of[v] = source++;
-      if ((is_read && value.extent != Extent::uniform) || is_written || value.lies_in >= 0) code_.moving.push_back(v);
+      if ((is_read && value.extent != Extent::uniform) || is_written || value.stored_in_result >= 0)
+        code_.moving.push_back(v);
       if (value.result >= 0 && !is_written) code_.narrowed.push_back(v);
     }
   }

@@ -1,8 +1,8 @@
-// A fused group as straight-line code over one tile: a stretch of the domain, or some rows of it, that stays in the
+// A fused group as straight-line code over one tile: a range of the domain, or some rows of it, that stays in the
 // first-level cache from its first instruction to its last.
 //
-// Values live in registers: scratch memory of a tile's length, or, without a copy, the very place in an array where
-// the tile is read from or written to. 16-bit floats are f32 in registers, rounded after every op as if stored.
+// Values are held in registers: scratch memory of a tile's length, or, without a copy, the place in an array where the
+// tile is read or written. 16-bit floats are f32 in registers, rounded after every op as if stored.
 #pragma once
 
 #include <cstdint>
@@ -20,35 +20,35 @@
 namespace burn::backends::cpu {
 
 enum class Extent : std::uint8_t {
-  full,
-  row,
-  uniform,
-  total
-};  // elements of a tile; rows of it; one; a sum over tiles
+  full,     // a number per element of the tile
+  row,      // a number per row of the tile
+  uniform,  // a single number
+  total     // a sum over tiles
+};
 
 struct TileValue {
   ir::DType stored = ir::DType::f32;  // in arrays
   ir::DType held = ir::DType::f32;    // in registers
   Extent extent = Extent::full;
-  bool wants_all = false;               // it is read element after element: a repeated number must be written out
-  std::int32_t read = -1, result = -1;  // which operand or result of the group it is, if any
-  std::int64_t index_size = -1;         // a read that is an index, of something of this size; held as i64
-  bool streams_itself = false;  // a result that its instruction, not a copy from scratch, writes past the caches
-  std::int32_t lies_in = -1;    // a result's value, in whose place it is until that is written over it
-  std::int64_t scratch = -1;    // bytes per element of the tile (full) or per row (row) before it; -1: none
+  bool needs_dense = false;             // it is read element by element: a repeated number must be written out
+  std::int32_t read = -1, result = -1;  // which operand or result of the group it is; -1: none
+  std::int64_t index_size = -1;         // of a read that is an index: the size of the dim that it indexes; held as i64
+  bool streamed_by_loop = false;        // a result that its loop, not a copy from scratch, writes past the caches
+  std::int32_t stored_in_result = -1;  // the result whose memory holds this value until the result is written; -1: none
+  std::int64_t scratch = -1;  // scratch bytes before it, per element of the tile (full) or per row (row); -1: none
 };
 
 struct TileInstruction {
   enum class Kind : std::uint8_t {
     pointwise,    // result = loop(operands)
-    random,       // result = its part of the stream
+    random,       // result = its part of the random stream
     convert,      // result = cast(operand)
-    round,        // result = operand as if stored in 16 bits; both are the same value
-    reduce,       // result[row] = all elements of the row combined; of two operands: their products summed
+    round,        // result = operand rounded as if stored in 16 bits; both are the same value
+    reduce,       // result[row] = all elements of the row combined; with two operands: their products summed
     repeat,       // result = operand[row] for every element of the row
     pick,         // result[row] = operand's element at index[row]
-    row_sum,      // result[row] = what is computed of the operands, which is also `stored`, summed
-    centred_sum,  // the same of the first operand and `centre`[row], which is combined of that row (and the second)
+    row_sum,      // result[row] = the sum of what is computed from the operands, which is also `stored`
+    centred_sum,  // the same for the first operand and `centre`[row], which is computed from that row (and the second)
     sum,          // result[column], or the only result, += operand, from tile to tile
   };
   Kind kind = Kind::pointwise;
@@ -56,30 +56,30 @@ struct TileInstruction {
   static constexpr int kMaxOperands = 5;
   std::int32_t operands[kMaxOperands] = {};
   std::int32_t result = 0;
-  std::int32_t node = 0;  // of the program, while it is compiled; then which of the group's members it is part of
+  std::int32_t node = 0;  // while compiling: of the program; afterwards: the group's member that it is part of
   RunLoop loop = nullptr;
-  RunLoop streaming_loop = nullptr;  // the same, past the caches, if there is one
-  Chain chain;  // what a pointwise instruction over f32 is made of, if it may become part of another
+  RunLoop streaming_loop = nullptr;  // the same, writing past the caches; null: none
+  Chain chain;  // the functions of a pointwise instruction over f32, if it may become part of another
   CastLoop cast = nullptr, back = nullptr;  // back: from 16 bits, for round
   ReduceLoops reduce;
   DotLoop dot = nullptr;  // of a sum over f32
   RowSumLoop row_sum = nullptr;
   CentredSumLoop centred_sum = nullptr;
-  std::int32_t stored = -1;   // of row_sum and centred_sum: the value, where it is wanted for more than its sum
-  std::int32_t centre = -1;   // of centred_sum: the value
-  std::int32_t carried = -1;  // of centred_sum: which of the numbers that go from tile to tile
+  std::int32_t stored = -1;   // of row_sum and centred_sum: the summed values, if they are needed for more than the sum
+  std::int32_t centre = -1;   // of centred_sum: the value that holds the centres
+  std::int32_t carried = -1;  // of centred_sum: which of the numbers that are carried from tile to tile
   std::int32_t sum = -1;      // which of the code's sums
   ir::RandomFn random_fn = ir::RandomFn::uniform;
   std::uint64_t random_offset = 0;  // blocks, from the start of the program
   std::int64_t random_begin = 0;    // position in the whole value of the domain's first element
 };
 
-// A sum over all rows, or everything. Tiles are run in parts, each of which has totals of its own that are merged in
-// order at the end, so that the result does not depend on which thread ran what.
+// A sum over all rows, or over everything. Tiles are run in parts, each with its own totals, which are merged in order
+// at the end, so that the result does not depend on which thread ran which part.
 struct TileSum {
-  std::int32_t value = 0;       // the result's
+  std::int32_t value = 0;       // the result
   std::int64_t numbers = 1;     // in the result
-  std::int64_t offset = 0;      // of the totals, bytes into those of a part
+  std::int64_t offset = 0;      // of the totals among those of a part, bytes
   std::size_t source_size = 0;  // of an element that is summed
   ReduceLoops loops;
 };
@@ -88,47 +88,47 @@ struct TileCode {
   ir::Shape domain;
   std::int64_t elements = 0;      // of the domain
   std::int64_t row_size = 1;      // elements
-  std::int64_t tile = 0;          // elements per tile at most: whole rows, where there are rows
-  std::int64_t cost = 1;          // of an element, compared with a simple pass over memory
+  std::int64_t tile = 0;          // maximum elements per tile: whole rows, if there are rows
+  std::int64_t cost = 1;          // of an element, relative to a simple pass over memory
   std::int64_t full_bytes = 0;    // scratch per element of a tile
   std::int64_t row_bytes = 0;     // scratch per row of a tile
   std::vector<TileValue> values;  // the group's reads, then its members
   std::vector<TileInstruction> instructions;
-  std::vector<std::int32_t> overwrites;  // per result: the read that it may be written over, or -1
-  std::vector<std::size_t> source_of;    // per value that is a read: how many are before it
-  std::vector<std::size_t> moving;       // values that lie elsewhere for every tile: in arrays
-  std::vector<std::size_t> narrowed;     // results that are held wider than they are stored
+  std::vector<std::int32_t> overwrites;  // per result: the read that it may overwrite, or -1
+  std::vector<std::size_t> source_of;    // per value that is a read: its position among the reads
+  std::vector<std::size_t> moving;       // values whose location changes from tile to tile: those in arrays
+  std::vector<std::size_t> narrowed;     // results that are held in a wider type than stored
   std::vector<TileSum> sums;
-  std::int32_t carried = 0;      // numbers that go from tile to tile
+  std::int32_t carried = 0;      // numbers that are carried from tile to tile
   std::int64_t total_bytes = 0;  // of a part's totals
-  std::int64_t parts = 1;        // where there are sums
-  bool is_large = false;         // results that are not written over an operand are written past the caches
+  std::int64_t parts = 1;        // if there are sums
+  bool is_large = false;         // results that do not overwrite an operand are written past the caches
 
   bool has_rows() const { return row_size > 1; }
   std::int64_t tiles() const { return (elements + tile - 1) / tile; }
   std::int64_t rows_per_tile() const { return tile / row_size; }
-  // Rows worth a call each: a number for each row is read where it is, not written out for every element.
+  // Rows that are long enough for a call each: a number per row is then read in place, not written out per element.
   static constexpr std::int64_t kLongRow = 128;
   bool has_long_rows() const { return row_size >= kLongRow; }
-  // Stretches of a tile that lie in arrays one by one.
+  // Rows that are located in arrays at once: all of a tile if they are long, otherwise the tile is one range.
   std::int64_t rows_at_once() const { return has_long_rows() ? rows_per_tile() : 1; }
-  // What threads take at a time: tiles, or parts of them.
+  // Units of work for threads: tiles, or, if there are sums, parts of several tiles.
   std::int64_t units() const { return sums.empty() ? tiles() : parts; }
-  // How many elements (one for each row) apart values lie in scratch memory: so many that each is aligned, whatever is
-  // before it.
+  // Distance between values in scratch memory, in elements or, for one number per row, in rows; rounded up so that each
+  // value is aligned.
   std::int64_t scratch_stride() const { return (tile + 63) / 64 * 64; }
   std::int64_t row_scratch_stride() const { return (rows_per_tile() + 63) / 64 * 64; }
 };
 
-// Rewrites instructions into fewer that compute the same, before scratch is handed out.
+// Rewrites instructions into fewer that compute the same, before scratch memory is assigned.
 void improve(TileCode& code, const ir::Program& program);
 
-// Says where values lie, of a group of so many reads and results, when its instructions are final and it is known
-// whether it is large and which results stream themselves.
+// Assigns memory to the values of a group with that many reads and results, when its instructions are final and it is
+// known whether it is large and which results are streamed by their loops.
 void place(TileCode& code, std::size_t reads, std::size_t results);
 
-// Chooses how many elements a tile has, and in how many parts tiles are run where there are sums: when it is known
-// where values lie, and what an element costs.
+// Chooses how many elements a tile has and, if there are sums, in how many parts tiles are run. Requires: place() was
+// called, and the cost of an element is known.
 void choose_tile(TileCode& code);
 
 // The position of each value of a group: its reads in the order of the step, then its members. One table serves all
@@ -138,7 +138,7 @@ class GroupPositions {
   explicit GroupPositions(const ir::Program& program)
       : inputs_(program.inputs.size()), values_(program.values.size()) {}
 
-  // Requires, of of(): set for this group.
+  // Requires, for of(): set() was called for this group.
   std::int32_t of(ir::Ref ref) const {
     return (ref.is_input() ? inputs_ : values_)[static_cast<std::size_t>(ref.index())];
   }
@@ -151,8 +151,8 @@ class GroupPositions {
 };
 
 // Refers to nothing of the program, so groups of the same kind may share it (tile_codes.h). `positions`: the group's,
-// which it uses up.
-// Errors: UNIMPLEMENTED where there is no loop.
+// which the call changes.
+// Errors: UNIMPLEMENTED if there is no loop.
 Result<TileCode> compile_group(const ir::Program& program, const compile::Group& group, const compile::PlanStep& step,
                                GroupPositions& positions);
 

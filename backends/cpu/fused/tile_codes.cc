@@ -11,7 +11,7 @@
 namespace burn::backends::cpu {
 namespace {
 
-// Bytes on their way into a key, all that belongs together in one piece.
+// Collects bytes of a key, which are appended to it at once.
 class KeyPart {
  public:
   explicit KeyPart(std::string& key) : key_(key) {}
@@ -39,8 +39,8 @@ class KeyPart {
 
 }  // namespace
 
-// All that compile_group() looks at, with values by their positions: the types of reads; ops, types, levels and
-// operands of members; which of them are results.
+// The key has all that compile_group() reads, with values by their positions: the types of reads; ops, types, levels
+// and operands of members; which of them are results.
 void TileCodes::write_key(const compile::Group& group, const compile::PlanStep& step) {
   key_.clear();
   {

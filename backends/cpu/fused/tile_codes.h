@@ -1,5 +1,5 @@
 // The code of a program's groups, each kind compiled once: the steps of an unrolled sequence, and the layers of a
-// model, have the same groups but for where their values lie.
+// model, have groups that differ only in where their values are.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class TileCodes {
 
   const ir::Program& program_;
   std::unordered_map<std::string, std::shared_ptr<const TileCode>> codes_;
-  std::string key_;  // of the group that is looked for
+  std::string key_;  // of the group that is being looked up
   GroupPositions positions_;
 };
 

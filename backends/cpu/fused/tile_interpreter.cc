@@ -9,7 +9,7 @@ namespace {
 
 std::int64_t bytes_of(ir::DType dtype) { return static_cast<std::int64_t>(ir::size_of(dtype)); }
 
-// Calls body with an unsigned integer of the size: to move elements their type need not be known.
+// Calls body with an unsigned integer of that size: to move elements, their type need not be known.
 template <typename Body>
 void with_word(std::int64_t size, const Body& body) {
   switch (size) {
@@ -64,7 +64,7 @@ void TileInterpreter::convert(const TileInstruction& in, std::int64_t count, con
     in.cast(code_.row_size, to + row * size, from.data + row * *from.row_step, from.stride);
 }
 
-// The tile's elements, which are at x.
+// Adds the tile's elements, which are at x, to the totals.
 void TileInterpreter::sum(const TileSum& sum, const std::byte* x, const Tile& tile) const {
   auto n = tile.n;
   std::byte* const totals = tile.totals + sum.offset;
@@ -85,10 +85,10 @@ void TileInterpreter::sum(const TileSum& sum, const std::byte* x, const Tile& ti
   if (n > 0) add(1, 0, n);
 }
 
-// In one call, or row by row where an operand is one number for each row, or rows that do not follow one another.
+// In one call, or row by row if an operand has one number per row, or rows that are not adjacent.
 void TileInterpreter::pointwise(const TileInstruction& in, std::int64_t count, const Tile& tile) const {
   const auto& result = value(in.result);
-  const auto loop = result.streams_itself && is_streamed(result, results_) ? in.streaming_loop : in.loop;
+  const auto loop = result.streamed_by_loop && is_streamed(result, results_) ? in.streaming_loop : in.loop;
   std::byte* to = tile.at[static_cast<std::size_t>(in.result)].data;
   const void* from[TileInstruction::kMaxOperands];
   std::int64_t strides[TileInstruction::kMaxOperands];
@@ -138,7 +138,7 @@ void TileInterpreter::reduce(const TileInstruction& in, const Tile& tile) const 
 
 void TileInterpreter::row_sum(const TileInstruction& in, const Tile& tile) const {
   const auto& a = tile.at[static_cast<std::size_t>(in.operands[0])];
-  const auto& b = tile.at[static_cast<std::size_t>(in.operands[in.arity - 1])];  // a again, where there is only one
+  const auto& b = tile.at[static_cast<std::size_t>(in.operands[in.arity - 1])];  // a again, if there is only one
   constexpr std::int64_t kSize = sizeof(float);
   in.row_sum(
       {.rows = tile.rows,
@@ -175,11 +175,11 @@ void TileInterpreter::repeat(const TileInstruction& in, const Tile& tile) const 
   const auto& from = tile.at[static_cast<std::size_t>(in.operands[0])];
   auto& to = tile.at[static_cast<std::size_t>(in.result)];
   const auto& repeated = value(in.result);
-  if (!repeated.wants_all && tile.rows == 1) {
+  if (!repeated.needs_dense && tile.rows == 1) {
     to = {from.data, 0};
     return;
   }
-  if (!repeated.wants_all && code_.has_long_rows()) {
+  if (!repeated.needs_dense && code_.has_long_rows()) {
     to = {from.data, 0, bytes_of(repeated.held)};
     return;
   }

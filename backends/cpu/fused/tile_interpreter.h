@@ -1,4 +1,4 @@
-// The instructions of a fused group, for one tile at a time.
+// Executes the instructions of a fused group, for one tile at a time.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace burn::backends::cpu {
 
-// Where a result goes.
+// Where a result is written.
 struct TileTarget {
   std::byte* data = nullptr;
   bool streamed = false;  // past the caches
@@ -20,16 +20,16 @@ inline bool is_streamed(const TileValue& result, std::span<const TileTarget> res
   return result.extent == Extent::full && results[static_cast<std::size_t>(result.result)].streamed;
 }
 
-// What is computed: elements [begin, begin + n) of the domain.
+// The elements to compute, [begin, begin + n) of the domain, and where their values are.
 struct Tile {
   std::int64_t begin = 0, n = 0, rows = 0;
-  std::vector<Location>& at;        // by value; what repeats a number may be found where that is
-  std::byte* totals = nullptr;      // of the group's sums, where there are any
-  float* carried = nullptr;         // by the instructions, from tile to tile
-  bool starts = true, ends = true;  // the first or last of tiles that follow one another
+  std::vector<Location>& at;        // per value; a repeat may refer to the number that it repeats
+  std::byte* totals = nullptr;      // of the group's sums, if there are any
+  float* carried = nullptr;         // numbers that instructions carry from tile to tile
+  bool starts = true, ends = true;  // whether it is the first or last of consecutive tiles
 };
 
-// A view of what outlives it. `random_offset`: of the run.
+// Refers to its arguments, which must outlive it. `random_offset`: that of the run.
 class TileInterpreter {
  public:
   TileInterpreter(const TileCode& code, std::span<const TileTarget> results, std::uint64_t seed,

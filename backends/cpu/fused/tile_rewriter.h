@@ -1,4 +1,4 @@
-// What rewrites of a group's instructions look at.
+// Base of the rewrites of a group's instructions.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class TileRewriter {
  protected:
   TileValue& value(std::int32_t v) { return code_.values[static_cast<std::size_t>(v)]; }
 
-  // The function of a pointwise instruction over f32; nothing for others and for pairs.
+  // The function of a pointwise instruction over f32; std::nullopt for others and for joined instructions.
   std::optional<ir::PointwiseFn> fn_of(const TileInstruction& in, int arity) const {
     const auto& node = program_.nodes[static_cast<std::size_t>(in.node)];
     if (in.kind != TileInstruction::Kind::pointwise || in.arity != arity ||
@@ -26,7 +26,7 @@ class TileRewriter {
     return op && ir::row(op->fn).arity == arity ? std::optional(op->fn) : std::nullopt;
   }
 
-  // Per value: the instruction that writes it (-1: a read), and how many operands it is.
+  // Computes per value: the instruction that writes it (-1: a read), and how often it is an operand.
   void count() {
     writer_.assign(code_.values.size(), -1);
     readers_.assign(code_.values.size(), 0);
@@ -37,13 +37,13 @@ class TileRewriter {
     }
   }
 
-  // Since count().
+  // The instruction that wrote the value at the last count(); null: it is a read.
   TileInstruction* written_by(std::int32_t v) {
     const auto w = writer_[static_cast<std::size_t>(v)];
     return w < 0 ? nullptr : &code_.instructions[static_cast<std::size_t>(w)];
   }
 
-  // Drops instructions whose value is not needed any more.
+  // Removes instructions whose result is not needed any more.
   void drop_unread() {
     count();
     auto& all = code_.instructions;
@@ -60,11 +60,12 @@ class TileRewriter {
   std::vector<std::int32_t> writer_, readers_;
 };
 
-// Of the rewrites of improve(), those of long and short rows.
+// The rewrites of improve() for long and short rows.
 //
-// Before instructions are joined: differences that several of them can compute on their way are computed for each.
+// To be called before instructions are joined: recomputes a difference in each of its readers, if all of them can.
 void compute_differences_again(TileCode& code, const ir::Program& program);
-// Afterwards: rows are summed while they are computed, and what they are centred by is combined in the pass before.
+// To be called afterwards: sums rows while they are computed, and computes a row's centre in the pass over the row
+// before.
 void sum_rows_early(TileCode& code, const ir::Program& program);
 
 }  // namespace burn::backends::cpu

@@ -19,16 +19,16 @@ struct Free {
   void operator()(std::byte* p) const { std::free(p); }
 };
 
-// Scratch for tiles. What is usual belongs to the thread and stays for the next run; more than that, which groups of
-// very many values want, is of the pool, where it is counted, and goes back: else every thread would keep the largest
-// there ever was.
+// Scratch memory for tiles. Up to kKept bytes belong to the thread and stay for the next run. More, which groups of
+// very many values need, is allocated from the pool, where it is counted, and freed: otherwise every thread would keep
+// the largest size ever needed.
 class Scratch {
  public:
   // Throws std::bad_alloc, which fails the run.
   Scratch(std::size_t bytes, Pool& pool) {
     static constexpr std::size_t kKept = std::size_t{1} << 20;
-    // Large arrays begin at pages, and a store delays loads from the same place of another page: layer_norm took 1.1
-    // times as long where the scratch began at a page, too.
+    // Large arrays begin at pages, and a store delays loads from the same offset in another page: layer_norm took 1.1
+    // times as long when the scratch memory began at a page, too.
     static constexpr std::size_t kPage = 4096, kBegin = 512;
     thread_local std::unique_ptr<std::byte, Free> kept;
     thread_local std::size_t kept_size = 0;
@@ -93,7 +93,7 @@ void TileRunner::run_tiles(std::int64_t begin, std::int64_t end, std::byte* tota
   const std::vector<Location> scratch = at;
   const Moving moving = follow(at);
   std::vector<float> carried(static_cast<std::size_t>(code_.carried));
-  InterruptMeter meter;  // a unit may be any number of tiles
+  InterruptMeter meter;  // a unit may consist of any number of tiles
   for (auto tile = begin; tile < end; ++tile) {
     meter.add(code_.tile);
     const auto first = tile * code_.tile, n = std::min(code_.tile, code_.elements - first);
@@ -103,7 +103,7 @@ void TileRunner::run_tiles(std::int64_t begin, std::int64_t end, std::byte* tota
   if (code_.is_large) finish_streaming();
 }
 
-// Where each value lies in the scratch; single numbers where they are.
+// Where each value is in the scratch memory; single numbers in place.
 std::vector<Location> TileRunner::places(std::byte* scratch) {
   std::byte* row_scratch = scratch + code_.scratch_stride() * code_.full_bytes;
   std::vector<Location> at(code_.values.size());
@@ -128,17 +128,18 @@ TileRunner::Moving TileRunner::follow(std::vector<Location>& at) {
     const bool is_full = value.extent == Extent::full;
     const auto per_tile = is_full ? code_.tile : code_.rows_per_tile();
     if (value.read < 0) {
-      const auto& place = value.lies_in >= 0 ? code_.values[static_cast<std::size_t>(value.lies_in)] : value;
-      if (is_streamed(place) && !place.streams_itself) continue;  // copied from the scratch
+      const auto& place =
+          value.stored_in_result >= 0 ? code_.values[static_cast<std::size_t>(value.stored_in_result)] : value;
+      if (is_streamed(place) && !place.streamed_by_loop) continue;  // copied from the scratch
       moving.tracks.push_back({v, target(place, 0, 0), per_tile * bytes_of(place.stored)});
     } else if (auto& source = sources_[code_.source_of[v]]; !is_full) {
       at[v] = source.row(0);
       moving.tracks.push_back({v, at[v].data, per_tile * bytes_of(value.held)});
-    } else if (const auto even =
-                   source.even(code_.rows_at_once(), code_.tile / code_.rows_at_once(), value.wants_all)) {
-      at[v] = even->first;
-      at[v].tile_step = even->step;
-      moving.tracks.push_back({v, at[v].data, even->step});
+    } else if (const auto fixed_stride =
+                   source.fixed_stride(code_.rows_at_once(), code_.tile / code_.rows_at_once(), value.needs_dense)) {
+      at[v] = fixed_stride->first;
+      at[v].tile_step = fixed_stride->step;
+      moving.tracks.push_back({v, at[v].data, fixed_stride->step});
     } else {
       moving.located.push_back(v);
     }
@@ -157,7 +158,7 @@ void TileRunner::run_tile(const Tile& here, std::int64_t tile, const Moving& mov
   auto& at = here.at;
   for (const auto& [v, data, step] : moving.tracks) at[v].data = data + tile * step;
   for (const auto v : moving.located)
-    at[v] = sources_[code_.source_of[v]].locate(begin, n, code_.values[v].wants_all, scratch[v].data);
+    at[v] = sources_[code_.source_of[v]].locate(begin, n, code_.values[v].needs_dense, scratch[v].data);
   const TileInterpreter interpreter(code_, results_, seed_, random_offset_);
   for (const auto& in : code_.instructions) interpreter.execute(in, here);
   for (const auto v : code_.narrowed) {
@@ -167,7 +168,7 @@ void TileRunner::run_tile(const Tile& here, std::int64_t tile, const Moving& mov
   }
   for (const auto v : code_.moving) {
     const auto& value = code_.values[v];
-    if (value.result < 0 || !is_streamed(value) || value.streams_itself) continue;
+    if (value.result < 0 || !is_streamed(value) || value.streamed_by_loop) continue;
     stream_copy(target(value, begin, row), at[v].data, static_cast<std::size_t>(n * bytes_of(value.stored)));
   }
 }

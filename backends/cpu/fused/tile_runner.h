@@ -1,4 +1,4 @@
-// One execution of a fused group: where its values lie, and the tiles.
+// One execution of a fused group: finds where its values are for each tile, and runs the tiles.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace burn::backends::cpu {
 // Different tiles may be run at the same time.
 class TileRunner {
  public:
-  // `totals`: total_bytes() of them, where there are sums.
+  // `totals`: total_bytes() of memory, if there are sums.
   TileRunner(const TileCode& code, std::vector<TileSource> sources, std::vector<TileTarget> results,
              CpuBufferPtr totals, const Run& run)
       : code_(code),
@@ -30,16 +30,16 @@ class TileRunner {
     return code.sums.empty() ? 0 : code.parts * code.total_bytes;
   }
   void run_units(std::int64_t begin, std::int64_t end);
-  void finish();  // when all units have run
+  void finish();  // to be called when all units have run
 
  private:
-  // A value that lies in an array, so many bytes further from tile to tile.
+  // A value in an array, `step` bytes further from tile to tile.
   struct Track {
     std::size_t value;
     std::byte* data;
     std::int64_t step;
   };
-  // What moves from tile to tile: evenly, or as its source knows.
+  // The values whose location changes from tile to tile: by a fixed step, or as their source locates them.
   struct Moving {
     std::vector<Track> tracks;
     std::vector<std::size_t> located;
@@ -53,11 +53,11 @@ class TileRunner {
   bool is_streamed(const TileValue& result) const { return cpu::is_streamed(result, results_); }
 
   const TileCode& code_;
-  std::vector<TileSource> sources_;  // by value; of the values that are reads
+  std::vector<TileSource> sources_;  // of the values that are reads, in their order
   std::vector<TileTarget> results_;
   CpuBufferPtr totals_;
   std::uint64_t seed_, random_offset_;
-  Pool* pool_;  // of scratch that is larger than usual
+  Pool* pool_;  // for scratch memory that is larger than usual
 };
 
 }  // namespace burn::backends::cpu

@@ -15,9 +15,9 @@ TileSource::TileSource(Array& x, ir::DType held)
       converts_(x.dtype() != held),
       nest_(x.shape(), {&x.strides()}) {}
 
-Location TileSource::locate(std::int64_t begin, std::int64_t n, bool wants_all, std::byte* scratch) {
+Location TileSource::locate(std::int64_t begin, std::int64_t n, bool needs_dense, std::byte* scratch) {
   const auto stride = nest_.inner_strides()[0];
-  if (!converts_ && (stride == 1 || (stride == 0 && !wants_all))) {
+  if (!converts_ && (stride == 1 || (stride == 0 && !needs_dense))) {
     if (nest_.rank == 1) return {data_ + begin * stride * size_, stride};
     if (n <= nest_.inner_size() - begin % nest_.inner_size()) {
       Location found{nullptr, stride};
@@ -33,14 +33,15 @@ Location TileSource::locate(std::int64_t begin, std::int64_t n, bool wants_all, 
   return {scratch, 1};
 }
 
-std::optional<TileSource::Even> TileSource::even(std::int64_t rows, std::int64_t n, bool wants_all) const {
+std::optional<TileSource::FixedStride> TileSource::fixed_stride(std::int64_t rows, std::int64_t n,
+                                                                bool needs_dense) const {
   const auto stride = nest_.inner_strides()[0];
-  if (converts_ || !(stride == 1 || (stride == 0 && !wants_all))) return std::nullopt;
-  if (nest_.rank == 1) return Even{{data_, stride}, rows * n * stride * size_};
+  if (converts_ || !(stride == 1 || (stride == 0 && !needs_dense))) return std::nullopt;
+  if (nest_.rank == 1) return FixedStride{{data_, stride}, rows * n * stride * size_};
   if (nest_.rank != 2 || nest_.inner_size() != n) return std::nullopt;
   const auto row_step = nest_.strides[0][0] * size_;
-  if (rows == 1) return Even{{data_, stride}, row_step};
-  return Even{{data_, stride, row_step}, rows * row_step};
+  if (rows == 1) return FixedStride{{data_, stride}, row_step};
+  return FixedStride{{data_, stride, row_step}, rows * row_step};
 }
 
 }  // namespace burn::backends::cpu

@@ -1,4 +1,4 @@
-// Where the values of a fused group lie: its operands as tiles find them.
+// Locates the operands of a fused group for its tiles.
 #pragma once
 
 #include <cstddef>
@@ -14,28 +14,29 @@ namespace burn::backends::cpu {
 struct Location {
   std::byte* data = nullptr;
   std::int64_t stride = 1;
-  std::optional<std::int64_t> row_step;  // bytes from row to row, where rows do not follow one another
-  std::int64_t tile_step = 0;            // bytes to where the next tile reads, if that is known
+  std::optional<std::int64_t> row_step;  // bytes from row to row, if rows are not adjacent
+  std::int64_t tile_step = 0;            // bytes to what the next tile reads; 0: not known
 };
 
-// An operand of the group as the tiles find it.
+// An operand of the group, as tiles read it.
 class TileSource {
  public:
-  // Elements of the domain. The array stays with the caller, so that a result may be written over it.
+  // An operand with a number per element of the domain. The array stays with the caller, so that a result may overwrite
+  // it.
   TileSource(Array& x, ir::DType held);
-  // One number per row, or only one, as held.
+  // An operand with a number per row, or a single number, already in its held type.
   explicit TileSource(Array numbers) : numbers_(std::move(numbers)), nest_({}, {&numbers_.strides()}) {}
 
-  // The elements [begin, begin + n): in place, or copied to `scratch`.
-  Location locate(std::int64_t begin, std::int64_t n, bool wants_all, std::byte* scratch);
-  // Where the first tile is found, in place, and how many bytes further each of `rows` rows of n elements is than the
-  // one before; nothing where that differs from tile to tile.
-  struct Even {
+  // Locates the elements [begin, begin + n): in place, or copied to `scratch`.
+  Location locate(std::int64_t begin, std::int64_t n, bool needs_dense, std::byte* scratch);
+  // The location of the first tile, in place, for tiles of `rows` rows of n elements, and the step from each tile to
+  // the next; std::nullopt if that differs from tile to tile.
+  struct FixedStride {
     Location first;
     std::int64_t step = 0;  // bytes
   };
-  std::optional<Even> even(std::int64_t rows, std::int64_t n, bool wants_all) const;
-  // From the row's number on; or the only one.
+  std::optional<FixedStride> fixed_stride(std::int64_t rows, std::int64_t n, bool needs_dense) const;
+  // The numbers from that row on; or the single number.
   Location row(std::int64_t row) { return {numbers_.data() + row * size_of(numbers_.dtype()), 1}; }
   Location only() { return {numbers_.data(), 0}; }
 
@@ -45,7 +46,7 @@ class TileSource {
   Array numbers_;
   std::byte* data_ = nullptr;
   std::int64_t size_ = 0, held_size_ = 0;  // of an element, bytes
-  CastLoop copy_ = nullptr;                // from how it is stored to how it is held
+  CastLoop copy_ = nullptr;                // from the stored to the held type
   bool converts_ = false;
   LoopNest<1> nest_;
 };

@@ -13,7 +13,7 @@
 namespace burn::backends::cpu {
 namespace {
 
-// As the loops compute with it, in rows whose elements lie side by side.
+// Converts x to the dtype of the loops, with the elements of each row adjacent.
 Result<Array> matrix_rows(Run& run, const Array& x, ir::DType dtype) {
   BURN_TRY(const Array converted, cast(run, x, dtype));
   const int last = x.rank() - 1;
@@ -22,8 +22,8 @@ Result<Array> matrix_rows(Run& run, const Array& x, ir::DType dtype) {
   return side_by_side && apart ? Result<Array>(converted) : contiguous(run, converted);
 }
 
-// A new array whose dims follow each other in memory as those of `like`, the last one innermost. What comes out of
-// heads then lies as what went into them, and the permutation after it is a view that need not be copied.
+// A new array whose dims have the same order in memory as those of `like`, the last one innermost. Results of heads
+// then have the layout of their operands, and the permutation after them is a view that need not be copied.
 Result<Array> allocate_like(Run& run, const ir::TensorType& type, const Array& like) {
   const int rank = type.shape.rank();
   std::vector<std::int64_t> order(static_cast<std::size_t>(rank));
@@ -59,7 +59,7 @@ Rows<const T> rows_of(const Array& x, std::int64_t index) {
 }
 
 template <typename T>
-Extra<T> extra_of(const std::optional<Array>& x, std::int64_t index) {
+ScoreOperand<T> extra_of(const std::optional<Array>& x, std::int64_t index) {
   if (!x) return {};
   return {x->as<T>() + offset(*x, index), x->strides()[x->rank() - 2], x->strides()[x->rank() - 1]};
 }
@@ -103,14 +103,14 @@ Result<Prepared> prepared(Run& run, const Op& op, std::span<const Array> in, std
   return p;
 }
 
-// The rows of a result, to be written.
+// The writable rows of a result.
 template <typename T>
 Rows<T> writable(const Array& x, std::int64_t index) {
   const auto rows = rows_of<T>(x, index);
   return {const_cast<T*>(rows.data), rows.stride};
 }
 
-// A whole buffer of its own, whatever its strides.
+// Zeroes an array that has a whole buffer of its own, whatever its strides.
 void clear(Array& x) { fill_zeros(x.data(), static_cast<std::int64_t>(x.num_bytes())); }
 
 // Calls body(task, scratch) for tasks [0, count), each thread with scratch of its own.
@@ -140,14 +140,14 @@ Status forward(Run& run, const Prepared& p, const Array& y, const Array& statist
                           });
 }
 
-// What the gradient is computed from besides the operands of the attention, and its results.
+// Operands of the gradient besides those of the attention, and its results.
 struct Backward {
   Array y, statistics, g;
   Array dq, dk, dv;
 };
 
-// Queries add to the gradients of all keys. So a thread takes a head, or, where heads are few, a range of queries, with
-// sums of its own for all but the first, which are added in order.
+// Queries add to the gradients of all keys. So a thread takes a head, or, if heads are few, a range of queries; all
+// ranges but the first have sums of their own, which are added in order.
 template <typename T>
 Status backward(Run& run, const Prepared& p, Backward& x) {
   const auto& s = p.sizes;
@@ -201,7 +201,7 @@ Status backward(Run& run, const Prepared& p, Backward& x) {
 
 namespace kernels {
 
-// 16-bit floats are computed with as f32.
+// 16-bit floats are computed in f32.
 Result<Kernel> prepare(const ir::Attention& op, const Signature& signature) {
   return Kernel([op, type = signature.result](Run& run, std::span<Array> in, std::span<Array> results) -> Status {
     const auto dtype = compute_dtype(type.dtype);

@@ -29,7 +29,7 @@ HWY_INLINE void for_each_vector(std::int64_t n, const Whole& whole, const Rest& 
   if (i < n) rest(i, hn::FirstN(d, static_cast<std::size_t>(n - i)));
 }
 
-// e^x for x up to 0; what would be subnormal is 0.
+// e^x for x up to 0; a result that would be subnormal is 0.
 HWY_INLINE V exp_negative(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -kExpRange)), keep_nan(x, fast_exp(x)));
 }
@@ -130,7 +130,7 @@ void softmax_back_row(float* p, float* dp, std::int64_t n, float scale, float me
   HWY_DYNAMIC_DISPATCH(softmax_back)(p, dp, n, scale, mean);
 }
 
-// f64 is for checking gradients: plain loops.
+// f64 is used to check gradients: plain loops.
 double row_max(const double* x, std::int64_t n) {
   double largest = -std::numeric_limits<double>::infinity();
   for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, x[i]);

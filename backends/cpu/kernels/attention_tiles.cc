@@ -10,7 +10,7 @@
 namespace burn::backends::cpu {
 namespace {
 
-// A tile of scores and the keys and values it meets stay in the second cache.
+// A tile of scores, with its keys and values, stays in the second-level cache.
 constexpr std::int64_t kKeyBlock = 512;
 
 std::int64_t key_block(const AttentionSizes& s) { return std::min(kKeyBlock, std::max<std::int64_t>(s.m, 1)); }
@@ -24,14 +24,14 @@ Matrix<T> transposed(const Rows<const T>& x, std::int64_t row) {
   return {x.row(row), x.stride, true};
 }
 
-// What is taken off the scores before the exponential: a query that sees nothing has only -infinity, and e^(-infinity -
-// 0) is 0, where e^(-infinity + infinity) is not.
+// What is subtracted from the scores before the exponential: a query that sees no key has only -infinity, and
+// e^(-infinity - 0) is 0, but e^(-infinity + infinity) is not.
 template <typename T>
 T shift_for(T row) {
   return row == -std::numeric_limits<T>::infinity() ? T{0} : row;
 }
 
-// Queries [begin, begin + rows) against keys [first, first + columns): scores [rows, columns], what is hidden being
+// Queries [begin, begin + rows) against keys [first, first + columns): scores [rows, columns], where hidden ones are
 // -infinity.
 template <typename T>
 void score(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t begin, std::int64_t rows,
@@ -70,8 +70,8 @@ struct Softmax {
     std::fill_n(largest, rows, -std::numeric_limits<T>::infinity());
     std::fill_n(sum, rows, T{0});
   }
-  // Takes in a tile, which becomes its exponentials; what was computed relative to an older largest is to be multiplied
-  // by the result.
+  // Adds a tile of scores, which are replaced by their exponentials. Returns the factor for what was computed relative
+  // to the previous largest score.
   T take(std::int64_t r, T* scores, std::int64_t columns) {
     const T before = largest[r];
     largest[r] = std::max(before, row_max(scores, columns));
@@ -135,7 +135,7 @@ void attend(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t 
 }
 
 // With p the probabilities, which are the exponentials of the scores less the row's statistics, and dp = g v^T: dv =
-// p^T g, ds = p (dp - sum of p dp), dq = scale ds k, dk = scale ds^T q; the sum is that of y g.
+// p^T g, ds = p (dp - sum of p dp), dq = scale ds k, dk = scale ds^T q; the sum equals that of y g.
 template <typename T>
 void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const AttentionGradients<T>& grad,
                  std::int64_t begin, std::int64_t end, T* scratch) {

@@ -1,4 +1,4 @@
-// Conversion between dtypes, as an op and as a help for kernels that compute in another type than they store.
+// Conversion between dtypes, as an op and for kernels that compute in another type than they store.
 #pragma once
 
 #include "backends/cpu/runtime/run.h"
@@ -9,7 +9,7 @@ namespace burn::backends::cpu {
 using CastLoop = void (*)(std::int64_t n, void* result, const void* source, std::int64_t stride);
 CastLoop cast_loop(ir::DType from, ir::DType to);
 
-// The array itself where it has the dtype already.
+// Returns the array itself if it has the dtype already.
 Result<Array> cast(Run& run, const Array& x, ir::DType dtype);
 
 }  // namespace burn::backends::cpu

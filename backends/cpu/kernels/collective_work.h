@@ -1,4 +1,4 @@
-// The collectives of a step: what they read and make, performed by the thread of the run or by the group's own.
+// The collectives of a step: their operands and results. Performed by the thread of the run or by the group's own.
 #pragma once
 
 #include <memory>
@@ -17,24 +17,25 @@ struct CollectiveNode {
   ir::TensorType operand, result;
 };
 
-// Made and asked by the thread of the run; performed by any thread, once.
+// Created and queried by the thread of the run; performed by any thread, once.
 class CollectiveWork {
  public:
-  // `nodes`: of one group; they outlive the work. Takes the operands; `failures`: per node, why there is no operand, or
-  // null. Whatever is missing here, the other members wait for this one: it takes part, and says so.
+  // `nodes`: of one group; must outlive the work. Moves the operands out. `failures`: per node, why there is no
+  // operand, or null. As the other members wait for this one, it takes part even without an operand, and tells them of
+  // the failure.
   // Errors: FAILED_PRECONDITION: the session is in no such group.
   static Result<std::shared_ptr<CollectiveWork>> make(Run& run, std::span<const CollectiveNode> nodes,
                                                       std::span<Array> operands, std::span<const Failure> failures);
 
   Collective& member() const { return *member_; }
   void perform() noexcept;
-  // Of a node, after perform(). Errors: Collective::perform()'s.
+  // The result of node k, after perform(). Errors: Collective::perform()'s.
   Result<Array> take(std::size_t k);
 
  private:
   struct Part {
     Array operand, result;
-    Status why;  // the failure, or what was performed gave
+    Status why;  // the failure of the operand, or the status of perform()
   };
 
   CollectiveWork(std::shared_ptr<Collective> member, std::span<const CollectiveNode> nodes)

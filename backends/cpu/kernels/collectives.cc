@@ -1,5 +1,5 @@
 // Ops that the members of a group perform together. Plans have them as steps of their own (backends/cpu/execution.h);
-// by these kernels the thread of the run performs one and waits for the others.
+// with these kernels the thread of the run performs one and waits for the other members.
 #include "backends/cpu/kernels/collective_work.h"
 
 namespace burn::backends::cpu::kernels {

@@ -1,4 +1,4 @@
-// The ways of combining two elements (ir/semantics/combine.h), by their short names here.
+// The functions that combine two elements (ir/semantics/combine.h), under their short names.
 #pragma once
 
 #include <concepts>
@@ -10,8 +10,8 @@ namespace burn::backends::cpu {
 
 using ir::is_nan, ir::Sum, ir::Prod, ir::Max, ir::Min;
 
-// A type in which Op gives the bits that it gives in T. Integers wrap around, so only an order depends on their sign:
-// other loops are compiled for unsigned ones alone.
+// A type in which Op gives the same bits as in T. Integers wrap around, so only comparisons depend on their sign: other
+// loops are compiled for unsigned types only.
 template <typename Op, typename T>
 struct SameBits {
   using type = T;

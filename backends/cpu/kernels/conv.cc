@@ -33,7 +33,7 @@ ConvProblem problem_of(const Op& op, ConvDirection direction) {
   return problem;
 }
 
-// f64 by plain loops; f32 by oneDNN where it can; 16-bit floats as f32.
+// f64 by plain loops; f32 by oneDNN if it supports the problem; 16-bit floats as f32.
 Kernel conv_kernel(const ConvProblem& problem, ir::DType dtype) {
   std::shared_ptr<const ConvPrimitive> primitive;
   const bool is_empty = ir::num_elements(problem.input) == 0;  // no batch

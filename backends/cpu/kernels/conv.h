@@ -23,7 +23,7 @@ struct ConvProblem {
   const ir::Shape& result() const;
 };
 
-// Kernels of a library for one problem, in f32. Thread-safe.
+// A library's kernels for one problem, in f32. Thread-safe.
 class ConvPrimitive {
  public:
   virtual ~ConvPrimitive() = default;
@@ -31,20 +31,21 @@ class ConvPrimitive {
   virtual Status run(Run& run, const float* first, const float* second, float* result) const = 0;
 };
 
-// How oneDNN lays out what it works on: as its kernels like it, with copies before and after, or row-major as it comes.
+// The layouts that oneDNN computes with: its kernels' preferred one, with copies before and after, or row-major.
 enum class ConvLayout { blocked, row_major };
 
-// oneDNN's, on that many of its own threads. Null for problems that it does not take.
+// A primitive of oneDNN, on that many of its own threads. Null for problems that it does not support.
 std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& problem, int threads, ConvLayout layout);
 
-// The same on our threads with the batch in pieces, where it is large enough for that. Null as above.
+// The same on our threads with the batch cut into pieces, if it is large enough for that. Null as above.
 std::unique_ptr<const ConvPrimitive> make_batched_conv(const ConvProblem& problem, std::int64_t pieces,
                                                        ConvLayout layout);
 
-// The gradient of the weights by matrix products; null for other directions, groups and other than two spatial dims.
+// The gradient of the weights by matrix products; null for other directions, several groups and other than two spatial
+// dims.
 std::unique_ptr<const ConvPrimitive> make_weight_products(const ConvProblem& problem);
 
-// The fastest of those, timed at the first run (backends/autotune.h). Null as above.
+// The fastest of these, timed at the first run (backends/autotune.h). Null as above.
 std::unique_ptr<const ConvPrimitive> make_tuned_conv(const ConvProblem& problem);
 
 // Plain loops for any problem. T: float, double.

@@ -16,7 +16,7 @@ ConvProblem with_batch(ConvProblem problem, std::int64_t n) {
 
 class BatchedConv final : public ConvPrimitive {
  public:
-  // Null where oneDNN does not take a part.
+  // Null if oneDNN does not support a part.
   static std::unique_ptr<const BatchedConv> make(const ConvProblem& problem, std::int64_t parts, ConvLayout layout) {
     std::unique_ptr<BatchedConv> made(new BatchedConv(problem, parts));
     made->primitives_[0] = make_conv_primitive(with_batch(problem, made->size_), 1, layout);
@@ -27,7 +27,7 @@ class BatchedConv final : public ConvPrimitive {
 
   Status run(Run& run, const float* first, const float* second, float* result) const override {
     if (problem_.direction != ConvDirection::weight_grad) return run_parts(run, first, second, result, true);
-    // Every part gives a gradient of all weights; they are added in order.
+    // Every part computes a gradient of all weights; they are added in order.
     const auto weights = ir::num_elements(problem_.weight);
     BURN_TRY(const auto scratch, run.pool.allocate(static_cast<std::size_t>(parts_ * weights) * sizeof(float)));
     auto* partial = reinterpret_cast<float*>(scratch->data());
@@ -46,7 +46,7 @@ class BatchedConv final : public ConvPrimitive {
   BatchedConv(const ConvProblem& problem, std::int64_t parts)
       : problem_(problem), parts_(parts), size_(problem.input[0] / parts), larger_(problem.input[0] % parts) {}
 
-  // `splits_result`: parts of the batch in the result, and not in the second operand.
+  // `splits_result`: whether the result, and not the second operand, is split along the batch.
   Status run_parts(Run& run, const float* first, const float* second, float* result, bool splits_result) const {
     const auto per_item = [](const ir::Shape& shape) { return shape[0] > 0 ? ir::num_elements(shape) / shape[0] : 0; };
     const auto first_item = per_item(problem_.first()), second_item = per_item(problem_.second());

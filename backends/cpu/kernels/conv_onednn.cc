@@ -13,7 +13,7 @@ using Sizes = dnnl::memory::dims;
 
 Sizes sizes(const ir::Dims& dims) { return {dims.begin(), dims.end()}; }
 
-// oneDNN counts the elements left out between those of the kernel.
+// oneDNN counts the elements that are skipped between those of the kernel.
 Sizes gaps(const ir::Dims& dilation) {
   Sizes result = sizes(dilation);
   for (auto& gap : result) --gap;
@@ -39,7 +39,7 @@ Descriptor free_choice(const Sizes& dims) {
   return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
 }
 
-// An operand or the result: as it lies in the program, and as the primitive wants it.
+// An operand or the result: in the layout of the program, and in that of the primitive.
 struct Argument {
   int id = 0;
   Descriptor ours, theirs;
@@ -60,15 +60,15 @@ struct Argument {
 class OneDnnConv final : public ConvPrimitive {
  public:
   OneDnnConv(const ConvProblem& p, int threads, ConvLayout layout) : threads_(threads) {
-    const LibraryThreads used(threads);  // a primitive is made for a number of threads
+    const LibraryThreads used(threads);  // a primitive is made for a given number of threads
     const Sizes input = sizes(p.input), weight = weight_sizes(p), output = sizes(p.output);
-    // With one channel there is nothing to block over in the input's layout: the row-major kernels read less.
+    // With one channel the input's layout has nothing to block over: the row-major kernels read less.
     const bool is_thin = p.groups == 1 && p.input[1] == 1 && p.direction != ConvDirection::weight_grad;
     const auto choice = is_thin || layout == ConvLayout::row_major ? row_major : free_choice;
     const auto x = choice(input), w = choice(weight), y = choice(output);
     const auto stride = sizes(p.stride), begin = sizes(p.pad_begin), end = sizes(p.pad_end), gap = gaps(p.dilation);
 
-    constexpr auto kDirect = dnnl::algorithm::convolution_direct;  // Winograd's loses digits
+    constexpr auto kDirect = dnnl::algorithm::convolution_direct;  // Winograd's loses precision
     const dnnl::convolution_forward::desc forward_problem(dnnl::prop_kind::forward_training, kDirect, x, w, y, stride,
                                                           gap, begin, end);
     const dnnl::convolution_forward::primitive_desc forward(forward_problem, own_scratchpad(), cpu_engine());
@@ -159,8 +159,8 @@ class OneDnnConv final : public ConvPrimitive {
   std::vector<Argument> arguments_;  // two operands, then the result
 };
 
-// Generated kernels count in 32 bits, and have hardly been tried on outputs that see nothing of the input. Such sizes
-// get the plain loops.
+// Generated kernels count in 32 bits, and have hardly been tried on outputs that read nothing of the input. Such sizes
+// use the plain loops.
 bool is_usual(const ConvProblem& p) {
   constexpr std::int64_t kMaxElements = std::int64_t{1} << 30, kMaxStep = 1 << 12;
   for (const auto* shape : {&p.input, &p.weight, &p.output}) {

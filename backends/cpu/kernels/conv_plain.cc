@@ -1,4 +1,4 @@
-// Convolution by plain loops: what computes in f64, and what oneDNN does not take.
+// Convolution by plain loops: for f64, and for what oneDNN does not support.
 //
 // The innermost loop runs along a row of the output for one element of the kernel, so that it vectorises for stride 1.
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 struct SpatialDim {
   std::int64_t input = 1, kernel = 1, output = 1, stride = 1, padding = 0, dilation = 1;
 
-  // The outputs that kernel element k reaches from inside the input: [begin, end).
+  // The outputs for which kernel element k is inside the input: [begin, end).
   std::int64_t begin(std::int64_t k) const {
     const auto before = padding - k * dilation;  // output o reads input o * stride - before
     return before > 0 ? std::min((before + stride - 1) / stride, output) : 0;
@@ -41,8 +41,8 @@ struct SpatialDims {
   std::int64_t kernel_plane() const { return side[0].kernel * side[1].kernel * side[2].kernel; }
 };
 
-// Calls body(n, input row, step, kernel element, output row) for every row of outputs that a kernel element reaches:
-// output row[i] and input row[i * step] meet in that element. Offsets are within the planes.
+// Calls body(n, input row, step, kernel element, output row) for every row of outputs and every kernel element that is
+// inside the input: the element pairs output row[i] with input row[i * step]. Offsets are within the planes.
 template <typename Body>
 void for_each_row(const SpatialDims& sides, const Body& body) {
   const auto& [d, h, w] = sides.side;
@@ -66,7 +66,7 @@ void for_each_row(const SpatialDims& sides, const Body& body) {
   }
 }
 
-// The channels that meet: every pair within a group.
+// Pairs of channels: every input channel of a group with every output channel.
 struct Channels {
   std::int64_t in_per_group, out_per_group;
 

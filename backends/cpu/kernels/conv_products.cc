@@ -1,6 +1,6 @@
 // The gradient of a convolution's weights as matrix products: for every item of the batch, the gradient of its result
-// [c_out, positions] times what each weight saw there [c_in kernel, positions], transposed. What the weights saw is
-// written out a few rows of the result at a time, so that it stays in the second-level cache.
+// [c_out, positions] times the inputs of each weight [c_in kernel, positions], transposed. These inputs are written out
+// for a few rows of the result at a time, so that they stay in the second-level cache.
 #include <algorithm>
 #include <cstring>
 
@@ -36,7 +36,7 @@ class WeightProducts final : public ConvPrimitive {
                   sums + parts * weights + part * seen);
       }
     });
-    std::copy_n(sums, weights, result);  // in order, so that the sum is the same each time
+    std::copy_n(sums, weights, result);  // in order, so that the sum is reproducible
     for (std::int64_t part = 1; part < parts; ++part) {
       for (std::int64_t i = 0; i < weights; ++i) result[i] += sums[part * weights + i];
     }
@@ -85,7 +85,7 @@ class WeightProducts final : public ConvPrimitive {
     }
   }
 
-  // to[k] = line[first + k stride], 0 beyond its ends.
+  // to[k] = line[first + k stride], 0 outside the line.
   void write_line(const float* line, std::int64_t first, float* to) const {
     const auto stride = p_.stride[1];
     const auto inside = [&](std::int64_t k) { return first + k * stride; };

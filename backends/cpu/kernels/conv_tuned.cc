@@ -19,8 +19,8 @@ struct Method {
   std::string name;
 };
 
-// Small pieces of the batch stay in the caches while they are brought into the kernels' layout and back; large ones do
-// that less often for the weights. Row-major kernels copy nothing, and suit convolutions with few channels.
+// Small pieces of the batch stay in the caches while they are converted to the kernels' layout and back; large ones
+// convert the weights less often. Row-major kernels copy nothing, and suit convolutions with few channels.
 std::vector<Method> methods_for(const ConvProblem& problem) {
   constexpr std::int64_t kMaxPartial = 16 << 20;  // numbers; every piece has a gradient of all weights
   const std::int64_t threads = thread_count(), batch = problem.input[0];
@@ -37,7 +37,7 @@ std::vector<Method> methods_for(const ConvProblem& problem) {
   return methods;
 }
 
-// Whether it takes long enough for the difference to matter: multiply-adds.
+// Whether it has so many multiply-adds that the difference matters.
 bool is_worth_timing(const ConvProblem& p) {
   const double per_output =
       static_cast<double>(ir::num_elements(p.weight)) / static_cast<double>(std::max<std::int64_t>(p.weight[0], 1));
@@ -57,7 +57,7 @@ class TunedConv final : public ConvPrimitive {
   explicit TunedConv(const ConvProblem& problem)
       : problem_(problem), ways_(methods_for(problem)), made_(ways_.size()) {}
 
-  // Whether the first method is one.
+  // Whether the first method supports the problem.
   bool works() const { return made(0) != nullptr; }
 
   Status run(Run& run, const float* first, const float* second, float* result) const override {
@@ -77,7 +77,7 @@ class TunedConv final : public ConvPrimitive {
   }
 
  private:
-  // Made when first wanted: generating kernels takes longer than many a convolution.
+  // Made on first use: generating kernels takes longer than many a convolution.
   const ConvPrimitive* made(std::size_t i) const {
     const std::scoped_lock lock(mutex_);
     auto& slot = made_[i];

@@ -21,7 +21,7 @@ void copy_run(std::int64_t n, const T* from, std::int64_t from_step, T* to, std:
   }
 }
 
-// The loop in which `from` is contiguous, where it is another than the innermost one; otherwise -1.
+// The loop in which `from` is contiguous, if that is not the innermost one; otherwise -1.
 int transposed_loop(const Nest& nest) {
   const int inner = nest.rank - 1;
   if (nest.strides[inner][0] != 1 || nest.strides[inner][1] == 1 || nest.strides[inner][1] == 0) return -1;

@@ -1,18 +1,18 @@
-// Elements moved from one layout to another.
+// Copies of elements from one layout to another.
 #pragma once
 
 #include "backends/cpu/runtime/run.h"
 
 namespace burn::backends::cpu {
 
-// Requires: the same dtype and shape; the two do not overlap. `to` may be any view that names each element once.
+// Requires: the same dtype and shape; the two do not overlap. `to` may be any view without repeated elements.
 void copy(const Array& from, Array& to);
 
-// The array itself if it is row-major without gaps, otherwise a row-major copy.
+// Returns the array itself if it is row-major without gaps, otherwise a row-major copy.
 Result<Array> contiguous(Run& run, const Array& x);
 
-// A row-major array with the elements of x that may be written to: x itself if its buffer has no other owner, otherwise
-// a copy.
+// Returns a row-major array with the elements of x that may be overwritten: x itself if its buffer has no other owner,
+// otherwise a copy.
 Result<Array> writable(Run& run, const Array& x);
 
 }  // namespace burn::backends::cpu

@@ -17,8 +17,8 @@
 namespace burn::backends::cpu {
 namespace {
 
-// What is packed at once, for the second cache: 1 MiB of the right operand, and half of that of the left one if it is
-// bf16, whose depth is 1,024 as f32's is.
+// How much is packed at once, for the second-level cache: 1 MiB of the right operand, and of the left one 512 KiB of
+// bf16 or 1 MiB of f32. The depth is 1,024 for both types.
 template <typename T>
 struct PackedSizes;
 template <>
@@ -31,7 +31,7 @@ struct PackedSizes<float> {
   static constexpr std::int64_t kSteps = 64, kRight = 8, kLeft = 8;
   static constexpr std::int64_t kPieces = 8;
 };
-// Steps of panels.
+// Steps of all panels.
 template <typename T>
 constexpr std::int64_t kRightOf = PackedSizes<T>::kRight * PackedSizes<T>::kSteps;
 template <typename T>
@@ -43,7 +43,7 @@ constexpr std::int64_t kBlock = kPanelLines * kPanelLines;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Memory for what is packed, 2 MiB, and for the sums of a cell whose depth comes in several pieces, another one.
+// Memory for packed operands, 2 MiB, and for the sums of a cell whose depth is processed in several pieces, 1 MiB.
 class Workspace {
  public:
   // Null: there is no memory.
@@ -56,7 +56,7 @@ class Workspace {
   std::uint32_t* left() const { return right() + kMaxRight * kStepUnits; }
   float* sums() const { return reinterpret_cast<float*>(left() + kMaxLeft * kStepUnits); }
 
-  // What right() holds, by the number of its product, its first column and its depth.
+  // Identifies the content of right() by the number of its product, its first column and its depth.
   struct Held {
     std::uint64_t product = 0;
     std::int64_t column = 0, depth = 0;
@@ -76,56 +76,56 @@ class Workspace {
   std::unique_ptr<std::byte, Free> memory_;
 };
 
-// A room while a thread computes. A thread of the pool has its own, which stays in its cache from one product to the
-// next. Callers, of which there may be many, share a few.
-class RoomLease {
+// Gives a thread a workspace while it computes. A thread of the pool has its own, which stays in its cache from one
+// product to the next. Callers, of which there may be many, share a few.
+class WorkspaceLease {
  public:
-  RoomLease() : room_(Workers::is_own_thread() ? std::move(own()) : shared().take()) {
-    if (!room_) room_ = Workspace::make();
+  WorkspaceLease() : workspace_(Workers::is_own_thread() ? std::move(own()) : shared().take()) {
+    if (!workspace_) workspace_ = Workspace::make();
   }
-  ~RoomLease() {
+  ~WorkspaceLease() {
     if (Workers::is_own_thread())
-      own() = std::move(room_);
+      own() = std::move(workspace_);
     else
-      shared().give_back(std::move(room_));
+      shared().give_back(std::move(workspace_));
   }
-  RoomLease(const RoomLease&) = delete;
-  RoomLease& operator=(const RoomLease&) = delete;
+  WorkspaceLease(const WorkspaceLease&) = delete;
+  WorkspaceLease& operator=(const WorkspaceLease&) = delete;
 
-  Workspace* room() const { return room_.get(); }  // null: there is no memory
+  Workspace* workspace() const { return workspace_.get(); }  // null: there is no memory
 
  private:
   struct Shared {
     static constexpr std::size_t kMax = 4;
     std::mutex mutex;
-    std::vector<std::unique_ptr<Workspace>> rooms;
+    std::vector<std::unique_ptr<Workspace>> workspaces;
 
     std::unique_ptr<Workspace> take() {
       const std::lock_guard lock(mutex);
-      if (rooms.empty()) return nullptr;
-      auto room = std::move(rooms.back());
-      rooms.pop_back();
-      return room;
+      if (workspaces.empty()) return nullptr;
+      auto workspace = std::move(workspaces.back());
+      workspaces.pop_back();
+      return workspace;
     }
-    void give_back(std::unique_ptr<Workspace> room) {
+    void give_back(std::unique_ptr<Workspace> workspace) {
       const std::lock_guard lock(mutex);
-      if (room && rooms.size() < kMax) rooms.push_back(std::move(room));
+      if (workspace && workspaces.size() < kMax) workspaces.push_back(std::move(workspace));
     }
   };
 
   static std::unique_ptr<Workspace>& own() {
-    thread_local std::unique_ptr<Workspace> room;
-    return room;
+    thread_local std::unique_ptr<Workspace> workspace;
+    return workspace;
   }
   static Shared& shared() {
-    static auto& all = *new Shared;  // of threads that outlive us
+    static auto& all = *new Shared;  // never destroyed: threads may outlive it
     return all;
   }
 
-  std::unique_ptr<Workspace> room_;
+  std::unique_ptr<Workspace> workspace_;
 };
 
-// The thread's registers are in use for tiles as long as this lives.
+// While it lives, the thread's registers are in use for tiles.
 class UseOfTiles {
  public:
   explicit UseOfTiles(const DotTiles& tiles) : tiles_(tiles) { tiles_.begin(); }
@@ -137,10 +137,10 @@ class UseOfTiles {
   const DotTiles& tiles_;
 };
 
-// Numbers of products, of either kind: rooms outlive them.
+// Numbers products of either type, as workspaces outlive them.
 constinit std::atomic<std::uint64_t> products = 0;
 
-// Panels of rows and of columns of the result.
+// A part of the result: ranges of panels of its rows and columns.
 struct Cell {
   std::int64_t row, rows, column, columns;
 };
@@ -149,8 +149,8 @@ struct Cell {
 template <typename T>
 class CellProduct {
  public:
-  CellProduct(const DotTiles& tiles, const Product<T>& product, std::uint64_t number, Workspace& room)
-      : tiles_(tiles), p_(product), number_(number), room_(room), use_(tiles) {}
+  CellProduct(const DotTiles& tiles, const Product<T>& product, std::uint64_t number, Workspace& workspace)
+      : tiles_(tiles), p_(product), number_(number), workspace_(workspace), use_(tiles) {}
 
   void compute(const Cell& cell) {
     constexpr auto kMaxDepth = Limits::kSteps * kStepDepth<T>;
@@ -170,17 +170,17 @@ class CellProduct {
     bool is_first, is_last;
   };
 
-  // Unless it is what the cell before had.
+  // Packs the right operand, unless it still is there from the previous cell.
   void hold_right(std::int64_t column, std::int64_t columns, const Depth& depth) {
     const Workspace::Held wanted{number_, column, depth.at};
-    if (room_.held == wanted) return;
+    if (workspace_.held == wanted) return;
     meter_.add(columns * depth.steps * kStepUnits / 16);
     pack_right<T>({p_.b.data, p_.b.stride, !p_.b.transposed, p_.n, p_.k},
-                  {column * kPanelLines, columns, depth.at, depth.steps}, room_.right());
-    room_.held = wanted;
+                  {column * kPanelLines, columns, depth.at, depth.steps}, workspace_.right());
+    workspace_.held = wanted;
   }
 
-  // How many panels of the left operand, from a row on, are read where they are.
+  // How many panels of the left operand, from a row on, are read in place.
   std::int64_t panels_in_place(std::int64_t row) const {
     if (p_.a.transposed || (sizeof(T) == 2 && p_.k % kStepDepth<T> != 0)) return 0;
     const auto rows = std::max<std::int64_t>(p_.m - row, 0);
@@ -194,20 +194,20 @@ class CellProduct {
     if (in_place < rows) {
       meter_.add((rows - in_place) * depth.steps * kStepUnits / 16);
       pack_left<T>({p_.a.data, p_.a.stride, p_.a.transposed, p_.m, p_.k},
-                   {row + in_place * kPanelLines, rows - in_place, depth.at, depth.steps}, room_.left());
+                   {row + in_place * kPanelLines, rows - in_place, depth.at, depth.steps}, workspace_.left());
     }
     const auto left = [&](std::int64_t i) {
-      if (i >= in_place) return LeftPanel::packed(room_.left() + (i - in_place) * depth.steps * kStepUnits);
+      if (i >= in_place) return LeftPanel::packed(workspace_.left() + (i - in_place) * depth.steps * kStepUnits);
       return LeftPanel::in_place(p_.a.data + (row + i * kPanelLines) * p_.a.stride + depth.at, p_.a.stride);
     };
-    const bool keeps_sums = !depth.is_first || !depth.is_last;  // or they are needed for a moment only
+    const bool keeps_sums = !depth.is_first || !depth.is_last;  // otherwise they are needed only for a moment
     for (std::int64_t j = 0; j < cell.columns; ++j) {
       for (std::int64_t i = 0; i < rows; ++i) {
         meter_.add(depth.steps * 64);
         const auto place = j * cell.rows + first_row + i;
-        float* sums = room_.sums() + (keeps_sums ? place * kBlock : 0);
+        float* sums = workspace_.sums() + (keeps_sums ? place * kBlock : 0);
         tiles_.multiply({.left = left(i),
-                         .right = room_.right() + j * depth.steps * kStepUnits,
+                         .right = workspace_.right() + j * depth.steps * kStepUnits,
                          .rows = std::min(kPanelLines, p_.m - row - i * kPanelLines),
                          .depth = depth.size,
                          .sums = sums,
@@ -217,7 +217,7 @@ class CellProduct {
     }
   }
 
-  // Writes a block of sums into the result, as far as that goes.
+  // Writes a block of sums into the result, as far as the result extends.
   void store(std::int64_t row, std::int64_t column, const float* sums) {
     const auto rows = std::min(kPanelLines, p_.m - row), columns = std::min(kPanelLines, p_.n - column);
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -232,7 +232,7 @@ class CellProduct {
   const DotTiles& tiles_;
   const Product<T>& p_;
   const std::uint64_t number_;
-  Workspace& room_;
+  Workspace& workspace_;
   const UseOfTiles use_;
   const CastLoop round_ = cast_loop(ir::DType::f32, ir::DType::bf16);
   InterruptMeter meter_;
@@ -240,9 +240,9 @@ class CellProduct {
 
 }  // namespace
 
-// What two threads need is packed twice: so the result is cut into as many cells as there are threads, or more if these
-// would be too large, and then each into pieces above each other, some of which other threads may be done with sooner:
-// two threads of one core are half as fast as those that have one, and it is not known which they are.
+// Operands that two threads need are packed twice. So the result is cut into as many cells as there are threads, or
+// more if these would be too large. Each cell is cut into pieces by rows, some of which faster threads may take: two
+// threads of one core are half as fast as a thread that has a core to itself, and it is not known which they are.
 template <typename T>
 Status multiply_by_tiles(const DotTiles& tiles, const Product<T>& p) {
   using Limits = PackedSizes<T>;
@@ -257,13 +257,13 @@ Status multiply_by_tiles(const DotTiles& tiles, const Product<T>& p) {
   std::mutex mutex;
   Status status;
   parallel_for_each(down * across, [&](std::int64_t begin, std::int64_t end) {
-    const RoomLease lease;
-    if (!lease.room()) {
+    const WorkspaceLease lease;
+    if (!lease.workspace()) {
       const std::lock_guard lock(mutex);
       status = resource_exhausted("no memory to pack the operands of a product");
       return;
     }
-    CellProduct<T> cells(tiles, p, number, *lease.room());
+    CellProduct<T> cells(tiles, p, number, *lease.workspace());
     for (auto i = begin; i < end; ++i) {
       const auto row = i % down * cell_rows, column = i / down * cell_columns;
       cells.compute({row, std::min(cell_rows, rows - row), column, std::min(cell_columns, columns - column)});

@@ -20,20 +20,20 @@ bool is_finite(const T* x, std::int64_t n) {
 
 // --- QR --------------------------------------------------------------------------------------------------------------
 
-// Of a matrix by columns: q [rows, k] by columns, r [k, columns] by rows, k >= min(rows, columns). Without room they
-// are left as they are.
+// QR of a matrix by columns: q [rows, k] by columns, r [k, columns] by rows, k >= min(rows, columns). The results are
+// incomplete if there is no workspace.
 template <typename T>
-void qr_of(Int rows, Int columns, Int k, T* a, T* q, T* r, lapack::Room<T> room) {
+void qr_of(Int rows, Int columns, Int k, T* a, T* q, T* r, lapack::WorkspaceAllocator<T> room) {
   const Int least = std::min(rows, columns);
   std::vector<T> taus(static_cast<std::size_t>(least));
-  if (least > 0 && lapack::geqrf(rows, columns, a, taus.data(), room) == lapack::kNoRoom) return;
+  if (least > 0 && lapack::geqrf(rows, columns, a, taus.data(), room) == lapack::kNoWorkspace) return;
   for (Int i = 0; i < k; ++i) {
     for (Int j = 0; j < columns; ++j)
       r[std::int64_t{i} * columns + j] = i <= j && i < least ? a[i + std::int64_t{j} * rows] : T{0};
   }
   std::copy_n(a, std::int64_t{rows} * std::min(k, columns), q);
-  if (rows > 0 && k > 0 && lapack::orgqr(rows, k, least, q, taus.data(), room) == lapack::kNoRoom) return;
-  for (Int i = 0; i < least; ++i) {  // the one with a diagonal that is not negative
+  if (rows > 0 && k > 0 && lapack::orgqr(rows, k, least, q, taus.data(), room) == lapack::kNoWorkspace) return;
+  for (Int i = 0; i < least; ++i) {  // the factors for which the diagonal of R is not negative
     T* line = r + std::int64_t{i} * columns;
     if (!(line[i] < 0)) continue;
     for (Int j = i; j < columns; ++j) line[j] = -line[j];
@@ -45,7 +45,7 @@ void qr_of(Int rows, Int columns, Int k, T* a, T* q, T* r, lapack::Room<T> room)
 // --- kernels ---------------------------------------------------------------------------------------------------------
 
 Result<Array> cholesky(Run& run, std::span<Array> operands) {
-  // Row by row, the lower triangle is what to LAPACK is the upper one.
+  // The lower triangle of a row-major matrix is the upper one in LAPACK's order.
   BURN_TRY(Array y, writable(run, std::exchange(operands[0], Array())));
   const MatrixBatch batch(y.shape());
   if (batch.is_empty()) return y;
@@ -56,7 +56,7 @@ Result<Array> cholesky(Run& run, std::span<Array> operands) {
     for_each_matrix(batch, [&](std::int64_t k) {
       T* a = y.as<T>() + k * n * n;
       if (const auto info = lapack::potrf(to_int(n), a); info != 0) return failure.found(k, info);
-      for (std::int64_t i = 0; i < n; ++i) {  // NaN is not positive either: LAPACK's say so, OpenBLAS's own does not
+      for (std::int64_t i = 0; i < n; ++i) {  // NaN is not positive either: LAPACK reports it, OpenBLAS's does not
         if (!(a[i * n + i] > T{0})) return failure.found(k, i + 1);
       }
       for (std::int64_t i = 0; i < n; ++i) std::fill(a + i * n + i + 1, a + (i + 1) * n, T{0});
@@ -71,7 +71,7 @@ Status lu(Run& run, std::span<Array> operands, std::span<Array> results, const i
   const MatrixBatch batch(operands[0].shape());
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
   const bool is_small = std::max(batch.rows, batch.columns) <= kMaxForElimination;
-  BURN_TRY(Array y, is_small ? writable(run, std::exchange(operands[0], Array())) : by_columns(run, operands[0]));
+  BURN_TRY(Array y, is_small ? writable(run, std::exchange(operands[0], Array())) : column_major(run, operands[0]));
   BURN_TRY(Array permutation, run.allocate(permutation_type));
   BURN_TRY(Array sign, run.allocate(sign_type));
   dispatch_real(y.dtype(), [&]<typename T>() {
@@ -104,16 +104,16 @@ Status qr(Run& run, std::span<Array> operands, std::span<Array> results, const i
           const ir::TensorType& r_type) {
   const MatrixBatch batch(operands[0].shape());
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
-  BURN_TRY(Array a, by_columns(run, operands[0]));
+  BURN_TRY(Array a, column_major(run, operands[0]));
   BURN_TRY(Array q, run.allocate(transposed(q_type)));
   BURN_TRY(Array r, run.allocate(r_type));
   const auto k = q_type.shape.back();
-  WorkRoom room(run.pool);
+  LapackWorkspaces room(run.pool);
   dispatch_real(a.dtype(), [&]<typename T>() {
     if (q.num_elements() + r.num_elements() == 0) return;  // of however many matrices
     for_each_matrix(batch, [&](std::int64_t m) {
       qr_of(to_int(batch.rows), to_int(batch.columns), to_int(k), a.as<T>() + m * batch.size(),
-            q.as<T>() + m * batch.rows * k, r.as<T>() + m * k * batch.columns, room.of_one<T>());
+            q.as<T>() + m * batch.rows * k, r.as<T>() + m * k * batch.columns, room.allocator<T>());
     });
   });
   BURN_RETURN_IF_ERROR(room.status());
@@ -127,12 +127,12 @@ Status svd(Run& run, std::span<Array> operands, std::span<Array> results, const 
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
   const auto least = static_cast<double>(batch.least());
   BURN_RETURN_IF_ERROR(check_lapack_work(batch, (4 * least + 7) * least));
-  BURN_TRY(Array a, by_columns(run, operands[0]));
+  BURN_TRY(Array a, column_major(run, operands[0]));
   BURN_TRY(Array u, run.allocate(transposed(types[0])));
   BURN_TRY(Array s, run.allocate(types[1]));
   BURN_TRY(Array vt, run.allocate(transposed(types[2])));
   const auto rows = batch.rows, columns = batch.columns, k = batch.least();
-  WorkRoom room(run.pool);
+  LapackWorkspaces room(run.pool);
   FirstFailure failure;
   dispatch_real(a.dtype(), [&]<typename T>() {
     if (batch.is_empty()) return;
@@ -146,9 +146,9 @@ Status svd(Run& run, std::span<Array> operands, std::span<Array> results, const 
         std::fill_n(right, k * columns, kNan);
         return;
       }
-      auto work = room.of_one<T>();
+      auto work = room.allocator<T>();
       const auto info = lapack::gesdd(to_int(rows), to_int(columns), from, values, left, right, work);
-      if (info != 0 && info != lapack::kNoRoom) failure.found(m, info);
+      if (info != 0 && info != lapack::kNoWorkspace) failure.found(m, info);
     });
   });
   BURN_RETURN_IF_ERROR(room.status());
@@ -164,10 +164,10 @@ Status eigh(Run& run, std::span<Array> operands, std::span<Array> results, const
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
   const auto size = static_cast<double>(batch.rows);
   BURN_RETURN_IF_ERROR(check_lapack_work(batch, (2 * size + 6) * size + 1));
-  BURN_TRY(Array a, by_columns(run, operands[0]));
+  BURN_TRY(Array a, column_major(run, operands[0]));
   BURN_TRY(Array values, run.allocate(values_type));
   const auto n = batch.rows;
-  WorkRoom room(run.pool);
+  LapackWorkspaces room(run.pool);
   FirstFailure failure;
   dispatch_real(a.dtype(), [&]<typename T>() {
     if (batch.is_empty()) return;
@@ -180,9 +180,9 @@ Status eigh(Run& run, std::span<Array> operands, std::span<Array> results, const
         std::fill_n(found, n, std::numeric_limits<T>::quiet_NaN());
         return;
       }
-      auto work = room.of_one<T>();
+      auto work = room.allocator<T>();
       const auto info = lapack::syevd(to_int(n), matrix, found, work);
-      if (info != 0 && info != lapack::kNoRoom) failure.found(k, info);
+      if (info != 0 && info != lapack::kNoWorkspace) failure.found(k, info);
     });
   });
   BURN_RETURN_IF_ERROR(room.status());

@@ -1,4 +1,4 @@
-// Fft, RealFft, InverseRealFft: lines along the axis, several side by side, through a plan of their length.
+// Fft, RealFft, InverseRealFft: lines along the axis, several side by side, are transformed by a plan of their length.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -12,8 +12,8 @@
 namespace burn::backends::cpu {
 namespace {
 
-// e^(-2 pi i k / n) for the first half of the circle, n even. From the nearer end, and the cosine from the quarter: the
-// sine of the far end is 0, as a real spectrum's last number is real.
+// e^(-2 pi i k / n) for the first half of the circle, n even. Computed from the nearer end, and the cosine from the
+// quarter: the sine of the far end is exactly 0, as a real spectrum's last number is real.
 template <typename T>
 struct Twiddles {
   std::vector<T> cos, sin;
@@ -50,11 +50,11 @@ Status transform(const ir::Fft& op, Run& run, std::span<Array> operands, std::sp
   return dispatch_real(re.dtype(), [&]<typename T>() -> Status {
     BURN_TRY(const auto made, plan_of<T>(run, n));
     const auto& plan = *made;
-    return for_lines<T>(run, lines, plan, 2 * apart(n), [&](std::int64_t first, std::int64_t width, T* room) {
-      const Parts<T> x{room, room + apart(n * width)};
+    return for_lines<T>(run, lines, plan, 2 * padded_stride(n), [&](std::int64_t first, std::int64_t width, T* room) {
+      const SplitComplex<T> x{room, room + padded_stride(n * width)};
       load(lines, first, width, n, re.as<T>(), x.re);
       load(lines, first, width, n, im.as<T>(), x.im);
-      T* rest = x.im + apart(n * width);
+      T* rest = x.im + padded_stride(n * width);
       const auto y = op.inverse ? plan.run(x.swapped(), width, rest).swapped() : plan.run(x, width, rest);
       store(lines, first, width, n, y.re, results[0].as<T>());
       store(lines, first, width, n, y.im, results[1].as<T>());
@@ -62,9 +62,10 @@ Status transform(const ir::Fft& op, Run& run, std::span<Array> operands, std::sp
   });
 }
 
-// FftLoops::unpack_real of several side by side.
+// FftLoops::unpack_real for several lines side by side.
 template <typename T>
-void unpack_real(std::int64_t h, std::int64_t width, const Twiddles<T>& twiddles, Parts<T> z, Parts<T> x) {
+void unpack_real(std::int64_t h, std::int64_t width, const Twiddles<T>& twiddles, SplitComplex<T> z,
+                 SplitComplex<T> x) {
   if (width == 1)
     return fft_loops<T>().unpack_real(h, twiddles.cos.data(), twiddles.sin.data(), z.re, z.im, x.re, x.im);
   for (std::int64_t k = 0; k <= h; ++k) {
@@ -80,7 +81,7 @@ void unpack_real(std::int64_t h, std::int64_t width, const Twiddles<T>& twiddles
 }
 
 template <typename T>
-void pack_real(std::int64_t h, std::int64_t width, const Twiddles<T>& twiddles, Parts<T> x, Parts<T> z) {
+void pack_real(std::int64_t h, std::int64_t width, const Twiddles<T>& twiddles, SplitComplex<T> x, SplitComplex<T> z) {
   if (width == 1) return fft_loops<T>().pack_real(h, twiddles.cos.data(), twiddles.sin.data(), x.re, x.im, z.re, z.im);
   for (std::int64_t k = 0; k < h; ++k) {
     const T c = twiddles.cos[static_cast<std::size_t>(k)], w = -twiddles.sin[static_cast<std::size_t>(k)];
@@ -108,11 +109,11 @@ Status real_transform(std::int64_t axis, const ir::TensorType& type, Run& run, s
     if (n % 2 != 0) {
       BURN_TRY(const auto made, plan_of<T>(run, n));
       const auto& plan = *made;
-      return for_lines<T>(run, lines, plan, 2 * apart(n), [&](std::int64_t first, std::int64_t width, T* room) {
-        const Parts<T> z{room, room + apart(n * width)};
+      return for_lines<T>(run, lines, plan, 2 * padded_stride(n), [&](std::int64_t first, std::int64_t width, T* room) {
+        const SplitComplex<T> z{room, room + padded_stride(n * width)};
         load(lines, first, width, n, x.as<T>(), z.re);
         std::fill_n(z.im, n * width, T{0});
-        const auto y = plan.run(z, width, z.im + apart(n * width));
+        const auto y = plan.run(z, width, z.im + padded_stride(n * width));
         store(spectra, first, width, half, y.re, re);
         store(spectra, first, width, half, y.im, im);
       });
@@ -122,20 +123,21 @@ Status real_transform(std::int64_t axis, const ir::TensorType& type, Run& run, s
     BURN_TRY(const auto made_twiddles, run.pool.tables().get<Twiddles<T>>(n));
     const auto& plan = *made;
     const auto& twiddles = *made_twiddles;
-    return for_lines<T>(run, lines, plan, 4 * apart(half), [&](std::int64_t first, std::int64_t width, T* room) {
-      const auto step = apart(half * width);
-      const Parts<T> z{room, room + step}, y{room + 2 * step, room + 3 * step};
-      T* rest = room + 4 * step;
-      if (lines.inner == 1 && width == 1) {
-        fft_loops<T>().split(h, x.as<T>() + lines.start(first), z.re, z.im);
-      } else {
-        load(lines, first, width, h, x.as<T>(), z.re, 0, 2);
-        load(lines, first, width, h, x.as<T>(), z.im, 1, 2);
-      }
-      unpack_real(h, width, twiddles, plan.run(z, width, rest), y);
-      store(spectra, first, width, half, y.re, re);
-      store(spectra, first, width, half, y.im, im);
-    });
+    return for_lines<T>(run, lines, plan, 4 * padded_stride(half),
+                        [&](std::int64_t first, std::int64_t width, T* room) {
+                          const auto step = padded_stride(half * width);
+                          const SplitComplex<T> z{room, room + step}, y{room + 2 * step, room + 3 * step};
+                          T* rest = room + 4 * step;
+                          if (lines.inner == 1 && width == 1) {
+                            fft_loops<T>().split(h, x.as<T>() + lines.start(first), z.re, z.im);
+                          } else {
+                            load(lines, first, width, h, x.as<T>(), z.re, 0, 2);
+                            load(lines, first, width, h, x.as<T>(), z.im, 1, 2);
+                          }
+                          unpack_real(h, width, twiddles, plan.run(z, width, rest), y);
+                          store(spectra, first, width, half, y.re, re);
+                          store(spectra, first, width, half, y.im, im);
+                        });
   });
 }
 
@@ -151,8 +153,8 @@ Result<Array> inverse_real_transform(std::int64_t axis, const ir::TensorType& ty
     if (n % 2 != 0) {
       BURN_TRY(const auto made, plan_of<T>(run, n));
       const auto& plan = *made;
-      return for_lines<T>(run, lines, plan, 2 * apart(n), [&](std::int64_t first, std::int64_t width, T* room) {
-        const Parts<T> z{room, room + apart(n * width)};
+      return for_lines<T>(run, lines, plan, 2 * padded_stride(n), [&](std::int64_t first, std::int64_t width, T* room) {
+        const SplitComplex<T> z{room, room + padded_stride(n * width)};
         load(spectra, first, width, half, re.as<T>(), z.re);
         load(spectra, first, width, half, im.as<T>(), z.im);
         std::fill_n(z.im, width, T{0});
@@ -162,7 +164,8 @@ Result<Array> inverse_real_transform(std::int64_t axis, const ir::TensorType& ty
             z.im[k * width + v] = -z.im[(n - k) * width + v];
           }
         }
-        store(lines, first, width, n, plan.run(z.swapped(), width, z.im + apart(n * width)).swapped().re, y.as<T>());
+        store(lines, first, width, n, plan.run(z.swapped(), width, z.im + padded_stride(n * width)).swapped().re,
+              y.as<T>());
       });
     }
     const auto h = n / 2;
@@ -170,19 +173,20 @@ Result<Array> inverse_real_transform(std::int64_t axis, const ir::TensorType& ty
     BURN_TRY(const auto made_twiddles, run.pool.tables().get<Twiddles<T>>(n));
     const auto& plan = *made;
     const auto& twiddles = *made_twiddles;
-    return for_lines<T>(run, lines, plan, 4 * apart(half), [&](std::int64_t first, std::int64_t width, T* room) {
-      const auto step = apart(half * width);
-      const Parts<T> x{room, room + step}, z{room + 2 * step, room + 3 * step};
-      T* rest = room + 4 * step;
-      load(spectra, first, width, half, re.as<T>(), x.re);
-      load(spectra, first, width, half, im.as<T>(), x.im);
-      pack_real(h, width, twiddles, x, z);
-      const auto line = plan.run(z.swapped(), width, rest).swapped();
-      if (lines.inner == 1 && width == 1)
-        return fft_loops<T>().join(h, line.re, line.im, y.as<T>() + lines.start(first));
-      store(lines, first, width, h, line.re, y.as<T>(), 0, 2);
-      store(lines, first, width, h, line.im, y.as<T>(), 1, 2);
-    });
+    return for_lines<T>(run, lines, plan, 4 * padded_stride(half),
+                        [&](std::int64_t first, std::int64_t width, T* room) {
+                          const auto step = padded_stride(half * width);
+                          const SplitComplex<T> x{room, room + step}, z{room + 2 * step, room + 3 * step};
+                          T* rest = room + 4 * step;
+                          load(spectra, first, width, half, re.as<T>(), x.re);
+                          load(spectra, first, width, half, im.as<T>(), x.im);
+                          pack_real(h, width, twiddles, x, z);
+                          const auto line = plan.run(z.swapped(), width, rest).swapped();
+                          if (lines.inner == 1 && width == 1)
+                            return fft_loops<T>().join(h, line.re, line.im, y.as<T>() + lines.start(first));
+                          store(lines, first, width, h, line.re, y.as<T>(), 0, 2);
+                          store(lines, first, width, h, line.im, y.as<T>(), 1, 2);
+                        });
   }));
   return y;
 }

@@ -1,4 +1,4 @@
-// The lines of an array in blocks of a few side by side: into the room of a plan of their length, and back.
+// Loads the lines of an array, a few side by side, into the workspace of a plan of their length, and stores them.
 #pragma once
 
 #include <algorithm>
@@ -14,31 +14,31 @@
 
 namespace burn::backends::cpu {
 
-// After the results have their memory: a length off the wire may be any.
+// To be called after the results are allocated: a client may ask for any length.
 template <typename T>
 Result<std::shared_ptr<const FftPlan<T>>> plan_of(Run& run, std::int64_t n) {
   return run.pool.tables().get<FftPlan<T>>(n);
 }
 
-// How many lines to transform side by side: so many as stay in the caches, unless the plan wants them one by one. Half
-// of them at least fill a vector.
+// How many lines to transform side by side: as many as stay in the caches, unless the plan prefers single ones. Half of
+// them at least fill a vector.
 template <typename T>
 std::int64_t width_of(const Lines& lines, const FftPlan<T>& plan) {
   constexpr std::int64_t kCache = std::int64_t{256} * 1024;  // bytes
   constexpr std::int64_t kMax = 16;
-  if (lines.inner == 1 && plan.wants_one()) return 1;
+  if (lines.inner == 1 && plan.prefers_single()) return 1;
   const auto fit = kCache / (4 * std::max<std::int64_t>(plan.size(), 1) * static_cast<std::int64_t>(sizeof(T)));
   return std::clamp<std::int64_t>(std::min(fit, lines.count()), 1, kMax);
 }
 
-// Calls body(first line, lines, room) for a few lines at a time, on several threads. The room is what the plan wants,
-// after `numbers` for each line.
+// Calls body(first line, lines, room) for a few lines at a time, on several threads. `room`: `numbers` for each line,
+// followed by the workspace of the plan.
 template <typename T, typename Body>
 Status for_lines(Run& run, const Lines& lines, const FftPlan<T>& plan, std::int64_t numbers, const Body& body) {
   const auto width = width_of(lines, plan);
   const auto blocks = (lines.count() + width - 1) / width;
   const auto parts = std::min<std::int64_t>(blocks, 4 * thread_count());
-  const auto per_part = apart(plan.room(width) + apart(numbers * width));
+  const auto per_part = padded_stride(plan.room(width) + padded_stride(numbers * width));
   const auto grain = std::max<std::int64_t>(1, kGrain / (8 * lines.size * width + 1));
   BURN_TRY(const auto room, run.pool.allocate(static_cast<std::size_t>(parts * per_part) * sizeof(T)));
   const auto blocks_per_part = (blocks + parts - 1) / std::max<std::int64_t>(1, parts);
@@ -57,7 +57,7 @@ Status for_lines(Run& run, const Lines& lines, const FftPlan<T>& plan, std::int6
   return {};
 }
 
-// Calls body(v, count) for lines [first + v, first + v + count) that lie side by side.
+// Calls body(v, count) for lines [first + v, first + v + count) that are adjacent in memory.
 template <typename Body>
 void side_by_side(const Lines& lines, std::int64_t first, std::int64_t width, const Body& body) {
   for (std::int64_t v = 0; v < width;) {
@@ -67,8 +67,8 @@ void side_by_side(const Lines& lines, std::int64_t first, std::int64_t width, co
   }
 }
 
-// n elements of `width` lines from x, the one at `offset` and every step-th after it: element j of line v to
-// [j * width + v].
+// Loads n elements from each of `width` lines of x, every step-th from `offset` on: element j of line v goes to [j *
+// width + v].
 template <typename T>
 void load(const Lines& lines, std::int64_t first, std::int64_t width, std::int64_t n, const T* x, T* to,
           std::int64_t offset = 0, std::int64_t step = 1) {
@@ -84,7 +84,7 @@ void load(const Lines& lines, std::int64_t first, std::int64_t width, std::int64
   });
 }
 
-// Back, to all of the lines or every step-th.
+// The inverse: stores into all elements of the lines, or every step-th.
 template <typename T>
 void store(const Lines& lines, std::int64_t first, std::int64_t width, std::int64_t n, const T* from, T* y,
            std::int64_t offset = 0, std::int64_t step = 1) {

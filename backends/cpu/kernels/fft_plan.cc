@@ -10,7 +10,7 @@
 namespace burn::backends::cpu {
 namespace {
 
-// As FftLoops::Pass for a factor that has none.
+// FftLoops::Pass for factors that have none of their own.
 template <typename T>
 void pass_of_any(std::int64_t factor, std::int64_t m, std::int64_t s, const T* cos, const T* sin, const T* root_cos,
                  const T* root_sin, const T* xr, const T* xi, T* yr, T* yi) {
@@ -44,7 +44,7 @@ std::int64_t pass_numbers(std::int64_t n) {
   std::int64_t numbers = 0;
   while (n > 1) {
     const auto factor = next_factor(n);
-    numbers += apart(n) + n + 2 * factor;
+    numbers += padded_stride(n) + n + 2 * factor;
     n /= factor;
   }
   return numbers;
@@ -60,7 +60,7 @@ std::uint64_t FftPlan<T>::kept_bytes(std::int64_t n) {
     return kept_bytes(length) + static_cast<std::uint64_t>(2 * (n + length)) * sizeof(T);
   auto numbers = pass_numbers(n);
   if (const auto rows = rows_of_matrix(n); rows > 0)
-    numbers += pass_numbers(rows) + pass_numbers(n / rows) + apart(n) + n;
+    numbers += pass_numbers(rows) + pass_numbers(n / rows) + padded_stride(n) + n;
   return static_cast<std::uint64_t>(numbers) * sizeof(T);
 }
 
@@ -68,9 +68,9 @@ template <typename T>
 std::uint64_t FftPlan<T>::needed_bytes(std::int64_t n) {
   const auto length = convolution_length(n);
   if (length == 0) return kept_bytes(n);
-  // The response, in double, and its transform; apart() of each.
+  // The response, in double, and its transform, each with padded_stride().
   return kept_bytes(n) + FftPlan<double>::kept_bytes(length) +
-         static_cast<std::uint64_t>(4 * apart(length)) * sizeof(double);
+         static_cast<std::uint64_t>(4 * padded_stride(length)) * sizeof(double);
 }
 
 template <typename T>
@@ -126,7 +126,7 @@ void FftPlan<T>::make_matrix(std::int64_t rows) {
 template <typename T>
 void FftPlan<T>::make_chirp(std::int64_t length) {
   const auto size = static_cast<std::size_t>(n_), whole = static_cast<std::size_t>(length);
-  // What rounds in the response would show in every result: double also for floats.
+  // Rounding errors of the response would appear in every result: double also for floats.
   const FftPlan<double> exact(length);
   std::vector<double> re(whole), im(whole), room(static_cast<std::size_t>(exact.room(1)));
   std::vector<T> cos(size), sin(size);
@@ -148,21 +148,23 @@ void FftPlan<T>::make_chirp(std::int64_t length) {
 }
 
 template <typename T>
-bool FftPlan<T>::wants_one() const {
-  return chirp_ ? chirp_->convolution.wants_one() : matrix_ != nullptr;
+bool FftPlan<T>::prefers_single() const {
+  return chirp_ ? chirp_->convolution.prefers_single() : matrix_ != nullptr;
 }
 
 template <typename T>
 std::int64_t FftPlan<T>::room(std::int64_t width) const {
-  if (!chirp_) return 2 * apart(n_ * width);
-  return 2 * apart(chirp_->convolution.size() * width) + chirp_->convolution.room(width);
+  if (!chirp_) return 2 * padded_stride(n_ * width);
+  return 2 * padded_stride(chirp_->convolution.size() * width) + chirp_->convolution.room(width);
 }
 
 namespace {
 
-// All passes, of signals `s` side by side. x becomes the result and y room, or the other way round. The turn: FftLoops.
+// Runs all passes over `s` signals side by side. x becomes the result and y workspace, or the reverse. Turn: see
+// FftLoops.
 template <typename T, typename Passes>
-void run_passes(const Passes& passes, std::int64_t s, const T* turn_cos, const T* turn_sin, Parts<T>& x, Parts<T>& y) {
+void run_passes(const Passes& passes, std::int64_t s, const T* turn_cos, const T* turn_sin, SplitComplex<T>& x,
+                SplitComplex<T>& y) {
   const auto& loops = fft_loops<T>();
   for (const auto& pass : passes) {
     const auto m = pass.size / pass.factor;
@@ -200,9 +202,9 @@ void run_passes(const Passes& passes, std::int64_t s, const T* turn_cos, const T
 }  // namespace
 
 template <typename T>
-Parts<T> FftPlan<T>::run(Parts<T> x, std::int64_t width, T* room) const {
+SplitComplex<T> FftPlan<T>::run(SplitComplex<T> x, std::int64_t width, T* room) const {
   if (chirp_) return convolve(x, width, room);
-  Parts<T> y{room, room + apart(n_ * width)};
+  SplitComplex<T> y{room, room + padded_stride(n_ * width)};
   if (!matrix_ || width > 1) {
     run_passes<T>(passes_, width, nullptr, nullptr, x, y);
   } else {
@@ -218,12 +220,12 @@ Parts<T> FftPlan<T>::run(Parts<T> x, std::int64_t width, T* room) const {
 
 // y[k] = w[k] sum over j of (x[j] w[j]) conj(w[k - j]), for j k = (j^2 + k^2 - (k - j)^2) / 2.
 template <typename T>
-Parts<T> FftPlan<T>::convolve(Parts<T> x, std::int64_t width, T* room) const {
+SplitComplex<T> FftPlan<T>::convolve(SplitComplex<T> x, std::int64_t width, T* room) const {
   const auto length = chirp_->convolution.size();
-  const Parts<T> padded{room, room + apart(length * width)};
-  T* rest = padded.im + apart(length * width);
-  const auto turn = [width](std::int64_t n, const std::vector<T>& cos, const std::vector<T>& sin, Parts<T> from,
-                            Parts<T> to) {
+  const SplitComplex<T> padded{room, room + padded_stride(length * width)};
+  T* rest = padded.im + padded_stride(length * width);
+  const auto turn = [width](std::int64_t n, const std::vector<T>& cos, const std::vector<T>& sin, SplitComplex<T> from,
+                            SplitComplex<T> to) {
     if (width == 1) return fft_loops<T>().turn(n, cos.data(), sin.data(), from.re, from.im, to.re, to.im);
     for (std::int64_t j = 0; j < n; ++j) {
       const T c = cos[static_cast<std::size_t>(j)], w = sin[static_cast<std::size_t>(j)];
@@ -239,7 +241,7 @@ Parts<T> FftPlan<T>::convolve(Parts<T> x, std::int64_t width, T* room) const {
   std::fill(padded.im + n_ * width, padded.im + length * width, T{0});
   const auto spectrum = chirp_->convolution.run(padded, width, rest);
   turn(length, chirp_->response_re, chirp_->response_im, spectrum, spectrum);
-  // Backwards. What is not where the result of the first is, is room for the second.
+  // The backward transform. The memory that does not hold the first one's result is workspace for the second.
   const bool in_place = spectrum.re == padded.re;
   const auto result = chirp_->convolution.run(spectrum.swapped(), width, in_place ? rest : padded.re).swapped();
   turn(n_, chirp_->cos, chirp_->sin, result, x);

@@ -1,10 +1,10 @@
-// The discrete Fourier transform of one length, of any: by factors up to 31, and of lengths with larger ones as a
-// convolution (Bluestein's algorithm, IEEE Trans. Audio Electroacoust. 18, 1970). n log n steps in either case.
+// Discrete Fourier transforms of any length: by factors up to 31, or, for lengths with larger factors, as a convolution
+// (Bluestein's algorithm, IEEE Trans. Audio Electroacoust. 18, 1970). n log n steps in either case.
 //
-// Several signals may be transformed side by side: element j of signal v is at [j * width + v]. That fills the vectors
-// of the processor in passes over short ones. A long one is better off alone, where all of it stays in the nearest
-// cache: as a matrix, whose columns are transformed side by side, turned, and transposed for its rows (Bailey, J.
-// Supercomputing 4, 1990). A plan is immutable; any number of threads may use it.
+// Several signals may be transformed side by side: element j of signal v is at [j * width + v]. For short signals that
+// fills the vectors of the processor. A long signal is faster alone, so that all of it stays in the nearest cache: as a
+// matrix, whose columns are transformed side by side, multiplied by twiddle factors, and transposed for its rows
+// (Bailey, J. Supercomputing 4, 1990). A plan is immutable; any number of threads may use it.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ namespace burn::backends::cpu {
 
 // Complex numbers as two arrays.
 template <typename T>
-struct Parts {
+struct SplitComplex {
   T *re, *im;
 
-  Parts swapped() const { return {im, re}; }
+  SplitComplex swapped() const { return {im, re}; }
 };
 
-// Numbers between arrays of n that are used together, and do not get into each other's way: arrays a multiple of 4096
-// bytes apart do, in the cache and in the processor's order of loads and stores.
-constexpr std::int64_t apart(std::int64_t n) { return (n + 15) / 16 * 16 + 16; }
+// Distance between arrays of n numbers that are used together, so that they do not conflict: arrays a multiple of 4096
+// bytes apart do, in the cache and in the processor's ordering of loads and stores.
+constexpr std::int64_t padded_stride(std::int64_t n) { return (n + 15) / 16 * 16 + 16; }
 
-// Cosines and sines, in two arrays that are apart().
+// Cosines and sines, in two arrays that are padded_stride() apart.
 template <typename T>
 class Roots {
  public:
   Roots() = default;
-  explicit Roots(std::int64_t n) : step_(apart(n)), numbers_(static_cast<std::size_t>(step_ + n)) {}
+  explicit Roots(std::int64_t n) : step_(padded_stride(n)), numbers_(static_cast<std::size_t>(step_ + n)) {}
 
   void push_back(double cos, double sin) {
     numbers_[static_cast<std::size_t>(size_)] = static_cast<T>(cos);
@@ -50,17 +50,17 @@ class FftPlan {
  public:
   explicit FftPlan(std::int64_t n);
 
-  // Bytes that a plan of this length keeps, and that there are at most while it is made.
+  // Bytes that a plan of this length keeps, and the maximum while it is made.
   static std::uint64_t kept_bytes(std::int64_t n);
   static std::uint64_t needed_bytes(std::int64_t n);
 
   std::int64_t size() const { return n_; }
-  bool wants_one() const;  // at a time
-  // Numbers of room that run() wants, for this many signals.
+  bool prefers_single() const;  // signal at a time
+  // Numbers of workspace that run() needs for this many signals.
   std::int64_t room(std::int64_t width) const;
-  // Forwards. Where the result is: in the place of the operand or in the room. Backwards is the same with real and
-  // imaginary parts exchanged.
-  Parts<T> run(Parts<T> x, std::int64_t width, T* room) const;
+  // The forward transform. Returns where the result is: in x or in the room. For the backward transform, exchange real
+  // and imaginary parts of operand and result.
+  SplitComplex<T> run(SplitComplex<T> x, std::int64_t width, T* room) const;
 
  private:
   struct Pass {  // of a transform of length `size`: `factor` shorter ones
@@ -83,7 +83,7 @@ class FftPlan {
   static Passes passes_of(std::int64_t n);
   void make_matrix(std::int64_t rows);
   void make_chirp(std::int64_t length);
-  Parts<T> convolve(Parts<T> x, std::int64_t width, T* room) const;
+  SplitComplex<T> convolve(SplitComplex<T> x, std::int64_t width, T* room) const;
 
   std::int64_t n_;
   Passes passes_;                         // for several side by side; none with a chirp

@@ -1,4 +1,4 @@
-// Zeros in memory of any size: a result may be as large as all of it, and a run must be able to end on the way.
+// Fills memory of any size with zeros: a result may be as large as all memory, and a run must be able to end meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace burn::backends::cpu {
 
-// On the calling thread alone.
+// On the calling thread only.
 template <typename T>
 void fill_zeros(T* x, std::int64_t n) {
   constexpr std::int64_t kAtOnce = 1 << 18;

@@ -9,7 +9,7 @@ namespace {
 
 using Nest = LoopNest<3>;  // 0: result, 1: x without its axis, 2: index
 
-// One element after the other, each from its own place. Along the last axis x does not move by itself.
+// Copies element by element, each from its own position. Along the last axis x does not move by itself.
 template <typename T>
 void gather_elements(std::int64_t n, const T* from, std::int64_t x_step, std::int64_t axis_stride,
                      const std::int64_t* position, std::int64_t index_step, T* to) {

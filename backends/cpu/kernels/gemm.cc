@@ -23,7 +23,7 @@ namespace burn::backends::cpu {
 namespace {
 
 constexpr std::int64_t kBlasMax = std::numeric_limits<blasint>::max();
-constexpr std::int64_t kSmall = 1 << 18;  // multiply-adds not worth a second thread; OpenBLAS thinks so too
+constexpr std::int64_t kSmall = 1 << 18;  // multiply-adds not worth a second thread; the same limit as OpenBLAS's
 
 CBLAS_TRANSPOSE order(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
@@ -44,11 +44,11 @@ void call_blas(const Product<T>& p) {
   }
 }
 
-// OpenBLAS picks its kernels by the processor's model when it is loaded. One that is newer than the library gets those
-// of its first processors, a fifth of the speed; it has better ones that such a processor runs. This looks before main.
+// OpenBLAS selects its kernels by the processor's model when it is loaded. A model that is newer than the library gets
+// the kernels of its oldest processors, at a fifth of the speed, although it could run better ones. Runs before main().
 [[maybe_unused]] const bool kernels_are_chosen = choose_openblas_kernels();
 
-// False: oneDNN does not take it.
+// False: oneDNN does not support it.
 bool call_onednn(const Product<float>& p) {
   const auto letter = [](bool transposed) { return transposed ? 'T' : 'N'; };
   return dnnl_sgemm(letter(p.a.transposed), letter(p.b.transposed), p.m, p.n, p.k, p.alpha, p.a.data, p.a.stride,
@@ -81,8 +81,8 @@ void multiply_plainly(const Product<T>& p) {
   }
 }
 
-// Of fewer columns most of what multiply_integers() computes at once would be for nothing; for fewer rows it copies the
-// second operand in vain.
+// With fewer columns most of what multiply_integers() computes at once would be wasted; with fewer rows copying the
+// second operand does not pay.
 template <typename T>
 bool is_worth_panels(const Product<T>& p) {
   constexpr std::int64_t kFewestColumns = 4, kFewestRows = sizeof(T) == 1 ? 2 : 8;
@@ -105,7 +105,7 @@ Product<std::make_unsigned_t<T>> as_unsigned(const Product<T>& p) {
           .c_stride = p.c_stride};
 }
 
-// A library cannot be interrupted: what would take it longer than some tenths of a second is given to it in bands.
+// A library cannot be interrupted: what would take it longer than some tenths of a second is passed to it in bands.
 template <typename T>
 void multiply_in_steps(const Product<T>& p, Library library) {
   constexpr double kAtOnce = 8e9;  // multiply-adds
@@ -119,7 +119,7 @@ void multiply_in_steps(const Product<T>& p, Library library) {
   }
 }
 
-// Every thread one part of the result, in `bands` bands of rows.
+// Each thread computes one part of the result, in `bands` bands of rows.
 template <typename T>
 void multiply_parts(const Product<T>& p, std::int64_t parts, std::int64_t bands, Library library) {
   constexpr std::int64_t kTile = 16;  // bands are multiples of what the inner kernels compute at once
@@ -137,8 +137,8 @@ void multiply_parts(const Product<T>& p, std::int64_t parts, std::int64_t bands,
   });
 }
 
-// A size to within a quarter, in 8 bits: choices are made for classes of sizes, or every step of a growing sequence
-// would be timed.
+// A size to within a quarter, in 8 bits: choices are made for classes of sizes, as otherwise every step of a growing
+// sequence would be timed.
 std::uint64_t size_class(std::int64_t size) {
   const auto width = std::bit_width(static_cast<std::uint64_t>(size));
   const auto top = width <= 3 ? size << (3 - width) : size >> (width - 3);
@@ -170,7 +170,7 @@ ProductCode product_code(const Product<T>& p, std::int64_t batch, int kind, std:
 }
 
 namespace {
-// Code and choice + 1; the last writer of a place stays.
+// The entry for a code, code << 8 | choice + 1; a later one replaces an earlier one in the same place.
 std::atomic<std::uint64_t>& place_of(ProductCode code) {
   static std::array<std::atomic<std::uint64_t>, 1024> known{};
   return known[(code * 0x9e3779b97f4a7c15u) >> 54];

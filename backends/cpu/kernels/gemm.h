@@ -1,8 +1,8 @@
-// Dense matrix products on several threads: OpenBLAS, oneDNN or tiles of our own for f32, OpenBLAS for f64, loops of
-// our own for integers. Which of them, and how a product is cut, is timed once for each class of sizes
+// Dense matrix products on several threads: OpenBLAS, oneDNN or our own tiles for f32, OpenBLAS for f64, our own loops
+// for integers. Which of them, and how a product is cut, is chosen by timing, once for each class of sizes
 // (backends/autotune.h); their sums differ in the last digits.
 //
-// Libraries are only called for one thread's part of a product: OpenBLAS' own threading serialises products of
+// Libraries are only called for one thread's part of a product, as OpenBLAS' own threading serialises products of
 // different callers.
 #pragma once
 
@@ -23,8 +23,8 @@ struct Matrix {
   bool transposed;
 };
 
-// One product of a batch: c [m, n] row-major = alpha a [m, k] b [k, n] + beta c. With beta 0, what was in c does not
-// matter.
+// One product of a batch: c [m, n] row-major = alpha a [m, k] b [k, n] + beta c. With beta 0, the old content of c is
+// ignored.
 template <typename T>
 struct Product {
   std::int64_t m, n, k;
@@ -45,7 +45,7 @@ Product<T> part_of(Product<T> p, std::int64_t row, std::int64_t rows, std::int64
   return p;
 }
 
-// Choices among ways to compute products of one class of sizes: see choose_product().
+// Identifies a choice among methods for products of one class of sizes: see choose_product().
 using ProductCode = std::uint64_t;
 inline constexpr int kNoChoiceYet = -2;
 template <typename T>
@@ -53,8 +53,8 @@ ProductCode product_code(const Product<T>& product, std::int64_t batch, int kind
 int known_choice(ProductCode code);  // takes no lock
 int make_choice(ProductCode code, std::span<const std::string_view> names, const std::function<Status(int)>& run);
 
-// Which of `names` for `batch` products like this one, by timing, once for each class of sizes: run(i) computes them
-// all with the i-th and gives a Status. `kind`: of dtype and choice, below 64.
+// Chooses among `names` for `batch` products like this one, by timing, once for each class of sizes: run(i) computes
+// them all with the i-th and returns a Status. `kind`: a number below 64 for the dtype and the choice.
 template <typename T, typename Run>
 int choose_product(const Product<T>& product, std::int64_t batch, int kind, std::span<const std::string_view> names,
                    const Run& run) {
@@ -63,7 +63,7 @@ int choose_product(const Product<T>& product, std::int64_t batch, int kind, std:
   return known != kNoChoiceYet ? known : make_choice(code, names, run);
 }
 
-// Multiply-adds from which on the difference is worth timing.
+// Multiply-adds from which on methods are worth timing.
 inline constexpr double kWorthTiming = 1 << 15;
 template <typename T>
 double work_of(const Product<T>& p) {
@@ -74,21 +74,21 @@ double work_of(const Product<T>& p) {
 template <typename T>
 void multiply(const Product<T>& product);
 
-// Whose kernel: of those that have one for T. oneDNN has two ways for f32: its gemm, and kernels that it generates for
-// sizes that it is told beforehand (backends/cpu/kernels/half_products.h). Tiles are our own (dot_products.h).
+// The source of a kernel, among those that support T. oneDNN has two for f32: its gemm, and kernels that it generates
+// for given sizes (backends/cpu/kernels/half_products.h). Tiles are our own (dot_products.h).
 enum class Library { openblas, onednn, generated, tiles };
 inline constexpr std::string_view kLibraryNames[] = {"openblas", "onednn", "onednn for its sizes", "tiles of AVX-512"};
 bool is_there(Library library);
 
-// Into how many bands of rows to cut a product of `parts` pieces in all: the one with the least to read.
+// Into how many bands of rows to cut a product of `parts` pieces in all: the number with the least data to read.
 std::int64_t row_bands(std::int64_t m, std::int64_t n, std::int64_t parts);
 
-// On the calling thread alone, but for tiles where it is not at work on a part. What a library does not take goes to
-// the next one.
+// On the calling thread only, except that tiles use several unless it is running a part already. What a library does
+// not support is passed to the next one.
 template <typename T>
 void multiply_here(const Product<T>& product, Library library = Library::openblas);
 
-// The library for `batch` products like this one side by side, each on one thread; `run` computes them all with it.
+// Chooses the library for `batch` products like this one, each on one thread; `run` computes them all with a library.
 template <typename T>
 Library library_for_batch(const Product<T>& product, std::int64_t batch, const std::function<void(Library)>& run);
 

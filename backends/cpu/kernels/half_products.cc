@@ -18,7 +18,7 @@ struct Primitive {
   dnnl::matmul matmul;
 };
 
-// What a kernel is generated for.
+// The sizes that a kernel is generated for.
 struct Sizes {
   ir::DType dtype;
   std::int64_t m, n, k, a_stride, b_stride, c_stride;
@@ -49,7 +49,7 @@ dnnl::memory::desc matrix(ir::DType dtype, std::int64_t rows, std::int64_t colum
 std::shared_ptr<const Primitive> make(const Sizes& s) {
   constexpr std::int64_t kMax = std::int64_t{1} << 30;  // generated kernels count in 32 bits
   if (std::max({s.m * s.k, s.k * s.n, s.m * s.n}) > kMax) return nullptr;
-  const LibraryThreads alone(1);  // a primitive is made for a number of threads
+  const LibraryThreads alone(1);  // a primitive is made for a given number of threads
   try {
     const auto description = describe_product(matrix(s.dtype, s.m, s.k, s.a_stride, s.a_transposed),
                                               matrix(s.dtype, s.k, s.n, s.b_stride, s.b_transposed),
@@ -61,11 +61,11 @@ std::shared_ptr<const Primitive> make(const Sizes& s) {
   }
 }
 
-// Kernels are generated once. Those of ever new sizes do not pile up.
+// Kernels are generated once. They are dropped when there are too many.
 std::shared_ptr<const Primitive> primitive_for(const Sizes& sizes) {
   constexpr std::size_t kMax = 512;
   static std::mutex mutex;
-  static auto& known = *new std::map<Sizes, std::shared_ptr<const Primitive>>;  // of threads that outlive us
+  static auto& known = *new std::map<Sizes, std::shared_ptr<const Primitive>>;  // not destroyed: threads may outlive it
   {
     const std::lock_guard lock(mutex);
     if (const auto found = known.find(sizes); found != known.end()) return found->second;
@@ -126,7 +126,7 @@ bool multiply_generated(const Product<float>& product) {
   if (product.alpha != 1 || product.beta != 0) return false;
   const auto primitive = primitive_for(Sizes(ir::DType::f32, product));
   if (!primitive) return false;
-  // Room of the thread's own: copies of blocks of an operand, some hundred KiB.
+  // Workspace of the thread: copies of blocks of an operand, some hundred KiB.
   constexpr std::size_t kLine = 64, kMax = std::size_t{8} << 20;
   const auto size = (primitive->description.scratchpad_desc().get_size() + kLine - 1) / kLine * kLine;
   if (size > kMax) return false;

@@ -1,6 +1,6 @@
-// Products by kernels that oneDNN generates for their sizes. Of 16-bit floats as they are: with the matrix or
-// dot-product instructions of the processor where it has them (AMX, AVX-512-bf16). Sums are f32, rounded once at the
-// end.
+// Products by kernels that oneDNN generates for their sizes. 16-bit floats are multiplied without conversion, with the
+// matrix or dot-product instructions of the processor if it has them (AMX, AVX-512-bf16). Sums are f32, rounded once at
+// the end.
 #pragma once
 
 #include "backends/cpu/kernels/gemm.h"
@@ -14,14 +14,14 @@ using HalfProduct = Product<std::uint16_t>;
 // Whether oneDNN has kernels for this dtype on this machine that are worth a try.
 bool has_half_products(ir::DType dtype);
 
-// On the calling thread alone. Errors: UNIMPLEMENTED if there is no kernel for these sizes, then nothing was written.
+// On the calling thread only. Errors: UNIMPLEMENTED if there is no kernel for these sizes; nothing was written.
 Status multiply_half_here(Run& run, ir::DType dtype, const HalfProduct& product);
 
-// Of f32, by the same kind of kernels, on the calling thread alone. False: there is none for these sizes, or alpha is
-// not 1 or beta not 0, and nothing was written.
+// The same kind of kernels for f32, on the calling thread only. False, and nothing was written: there is none for these
+// sizes, or alpha is not 1 or beta not 0.
 bool multiply_generated(const Product<float>& product);
 
-// On several threads: in bands of rows, of columns, or both ways with the least to read.
+// On several threads: in bands of rows, of columns, or both ways with the least data to read.
 enum class HalfSplit { rows, columns, both };
 Status multiply_half(Run& run, ir::DType dtype, const HalfProduct& product, HalfSplit cut);
 

@@ -11,7 +11,7 @@
 namespace burn::backends::cpu {
 namespace {
 
-// Each repeated element once.
+// A view that has each repeated element once.
 Array without_repeats(const Array& x) {
   ir::Dims sizes = x.shape();
   for (int i = 0; i < x.rank(); ++i) {
@@ -38,7 +38,7 @@ Result<Array> checked_index(Run& run, const Array& index, std::int64_t size) {
   });
   if (bad) {
     const auto first = *std::find_if(values, values + unique.num_elements(), is_outside);
-    return ir::index_outside(first, size);
+    return ir::index_out_of_range(first, size);
   }
   return unique.expanded(index.shape());
 }

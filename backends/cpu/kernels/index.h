@@ -8,12 +8,12 @@
 
 namespace burn::backends::cpu {
 
-// The index as i64 of the same shape. Errors: OUT_OF_RANGE if one lies outside 0 .. size - 1. Where an index is an
-// expanded view, only what it repeats is looked at.
+// Returns the index as i64, in the same shape. Errors: OUT_OF_RANGE if an element is outside 0 .. size - 1. Elements
+// that an expanded view repeats are checked once.
 Result<Array> checked_index(Run& run, const Array& index, std::int64_t size);
 
-// For kernels that read an index but once: it is checked a block at a time, just before the block is used and while it
-// is in the nearest cache. A kernel that finds that it has failed asks checked_index() why.
+// For kernels that read an index only once: checks a block at a time, just before the block is used and while it is in
+// the nearest cache. If has_failed(), the kernel calls checked_index() for the error.
 class UncheckedIndex {
  public:
   explicit UncheckedIndex(std::int64_t size) : last_(size - 1) {}

@@ -10,13 +10,13 @@ namespace burn::backends::cpu {
 namespace {
 
 constexpr int kPanelBytes = 128;              // of one depth: two vectors of AVX-512
-constexpr std::int64_t kPanelDepth = 128;     // a panel stays in the first cache while all rows are multiplied with it
-constexpr std::int64_t kRowsOfMultiply = 64;  // between two looks at whether the run is to end
+constexpr std::int64_t kPanelDepth = 128;     // a panel stays in the L1 cache while all rows are multiplied with it
+constexpr std::int64_t kRowsOfMultiply = 64;  // between two checks for an interrupt
 
-// Some columns of b from some depths on, depth after depth; beyond the last column there is whatever there is.
+// Some columns of b from some depth on, stored depth after depth; the content beyond the last column is undefined.
 template <typename T>
 struct IntegerPanel {
-  // Processors have no products of bytes.
+  // Processors have no vector products of bytes.
   using Wide = std::conditional_t<sizeof(T) == 1, std::uint16_t, T>;
   static constexpr std::int64_t kColumns = kPanelBytes / sizeof(Wide);
 

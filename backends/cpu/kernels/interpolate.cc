@@ -1,5 +1,5 @@
-// Images resized, in either direction: every result is a sum over some elements of a line, along the width and then
-// along the height. Which and with what weights are tables, made once; those of the gradient are the same, transposed.
+// Resizes images, in either direction: every result is a sum over some elements of a line, along the width and then
+// along the height. Which elements and with what weights is in tables, made once; those of the gradient are transposed.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -54,7 +54,7 @@ std::int64_t most_taps(const ir::LineInterpolation& line) {
   return ir::Taps::kMax;
 }
 
-// What the tables of one line take at most: the forward one, its transpose, and the middle of either.
+// Maximum bytes of the tables of one line: the forward one, its transpose, and the interior results of either.
 template <typename T>
 std::uint64_t table_bytes(const ir::LineInterpolation& line) {
   constexpr std::uint64_t kTables = 3, kEntry = sizeof(std::int32_t) + sizeof(T);
@@ -102,8 +102,8 @@ Table<T> transposed(const Table<T>& table, std::int64_t size) {
   return result;
 }
 
-// The results in the middle of a line that are made of as many elements each, tap by tap, for loops that take several
-// results at once; those at its ends are left to the table.
+// The results in the interior of a line that have equally many taps, stored tap by tap for loops that compute several
+// results at once; results at the ends are computed with the table.
 template <typename T>
 struct InteriorResults {
   std::int64_t begin = 0, end = 0, taps = 0;
@@ -153,7 +153,7 @@ void resize_row(const Table<T>& table, const InteriorResults<T>& middle, const T
   resize_ends(table, middle.end, table.size(), x, y);
 }
 
-// Row o of a plane whose rows, those from `first_row` on, have their width already.
+// Computes row o from a plane whose rows, stored from `first_row` on, have been resized to `width`.
 template <typename T>
 void resize_column(const Table<T>& table, std::int64_t o, const T* plane, std::int64_t first_row, T* y,
                    std::int64_t width) {
@@ -184,7 +184,7 @@ struct Resize {
         middle(columns),
         height(input_height),
         width(input_width) {
-    // Of a plane that fits into the cache all rows; of others so many that those they are made of do.
+    // All rows of a plane that fits into the cache; of others, as many as have inputs that fit.
     constexpr std::int64_t kCached = std::int64_t{64} * 1024;
     block = std::clamp<std::int64_t>(kCached * rows.size() / (height * columns.size()), 1, rows.size());
     for (std::int64_t o = 0; o < rows.size(); o += block) {
@@ -247,7 +247,7 @@ Kernel resize_kernel(const Op& op, const Signature& signature, bool backward) {
       const auto longest = std::max({by_row.input, by_row.output, by_column.input, by_column.output});
       if (longest > kMax)
         return resource_exhausted(fmt::format("a line of {} elements is at most {} long", longest, kMax));
-      BURN_TRY(const auto counted, run.pool.hold_beside(table_bytes<T>(by_row) + table_bytes<T>(by_column)));
+      BURN_TRY(const auto counted, run.pool.reserve_external(table_bytes<T>(by_row) + table_bytes<T>(by_column)));
       const auto table = [&](const ir::LineInterpolation& of) {
         auto forward = forward_table<T>(of);
         return backward ? transposed(forward, of.input) : std::move(forward);

@@ -28,9 +28,9 @@ BURN_LAPACK(d, double)
 namespace burn::backends::cpu::lapack {
 namespace {
 
-// Calls f(work, size, info) once for the size that it wants, and then with as much.
+// Calls f(work, size, info) once for the size that it needs, and again with work space of that size.
 template <typename T, typename F>
-Int with_work(Room<T>& room, const F& f) {
+Int with_work(WorkspaceAllocator<T>& room, const F& f) {
   Int info = 0, size = -1;
   T wanted = 0;
   f(&wanted, &size, &info);
@@ -38,7 +38,7 @@ Int with_work(Room<T>& room, const F& f) {
   // A float may have rounded the number down.
   size = static_cast<Int>(std::max(1.0, static_cast<double>(wanted) * (1 + 1e-6) + 1));
   T* work = room(static_cast<std::size_t>(size));
-  if (!work) return kNoRoom;
+  if (!work) return kNoWorkspace;
   f(work, &size, &info);
   return info;
 }
@@ -64,18 +64,18 @@ Int with_work(Room<T>& room, const F& f) {
     letter##getrs_("N", &n, &columns, lu, &n, pivots, b, &n, &info, 1);                                             \
   }                                                                                                                 \
   template <>                                                                                                       \
-  Int geqrf(Int rows, Int columns, T* a, T* taus, Room<T>& room) {                                                  \
+  Int geqrf(Int rows, Int columns, T* a, T* taus, WorkspaceAllocator<T>& room) {                                    \
     return with_work(                                                                                               \
         room, [&](T* w, Int* size, Int* info) { letter##geqrf_(&rows, &columns, a, &rows, taus, w, size, info); }); \
   }                                                                                                                 \
   template <>                                                                                                       \
-  Int orgqr(Int rows, Int columns, Int reflectors, T* a, const T* taus, Room<T>& room) {                            \
+  Int orgqr(Int rows, Int columns, Int reflectors, T* a, const T* taus, WorkspaceAllocator<T>& room) {              \
     return with_work(room, [&](T* w, Int* size, Int* info) {                                                        \
       letter##orgqr_(&rows, &columns, &reflectors, a, &rows, taus, w, size, info);                                  \
     });                                                                                                             \
   }                                                                                                                 \
   template <>                                                                                                       \
-  Int gesdd(Int rows, Int columns, T* a, T* s, T* u, T* vt, Room<T>& room) {                                        \
+  Int gesdd(Int rows, Int columns, T* a, T* s, T* u, T* vt, WorkspaceAllocator<T>& room) {                          \
     const Int k = std::min(rows, columns);                                                                          \
     std::vector<Int> whole(8 * static_cast<std::size_t>(k));                                                        \
     return with_work(room, [&](T* w, Int* size, Int* info) {                                                        \
@@ -83,7 +83,7 @@ Int with_work(Room<T>& room, const F& f) {
     });                                                                                                             \
   }                                                                                                                 \
   template <>                                                                                                       \
-  Int syevd(Int n, T* a, T* values, Room<T>& room) {                                                                \
+  Int syevd(Int n, T* a, T* values, WorkspaceAllocator<T>& room) {                                                  \
     std::vector<Int> whole(3 + 5 * static_cast<std::size_t>(n));                                                    \
     const Int count = static_cast<Int>(whole.size());                                                               \
     return with_work(room, [&](T* w, Int* size, Int* info) {                                                        \

@@ -1,4 +1,4 @@
-// Recurrences row by row: a row depends on the one before, so what runs side by side are the sequences of the batch.
+// Recurrences row by row: a row depends on the one before, so only the sequences of the batch run in parallel.
 #include <algorithm>
 #include <cmath>
 #include <limits>

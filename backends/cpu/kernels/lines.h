@@ -1,4 +1,4 @@
-// A row-major array as lines along one axis: [outer, size, inner], where a line steps by `inner`.
+// A row-major array as lines along one axis: [outer, size, inner], where elements of a line are `inner` apart.
 #pragma once
 
 #include <cstdint>

@@ -98,7 +98,7 @@ void with_products(const Array& a, const Array& b, Array& c, const Body& body) {
   body(product(0, 0, 0), nest.total, each);
 }
 
-// Multiply-adds of 8 are like an element of simple work.
+// 8 multiply-adds take about as long as one element of simple work.
 template <typename T>
 std::int64_t grain_of(const Product<T>& p) {
   return kGrain / (p.m * p.n * std::max<std::int64_t>(p.k / 8, 1) + 1) + 1;
@@ -118,12 +118,12 @@ void multiply_batch(const Array& a, const Array& b, Array& c) {
   });
 }
 
-// Ways to multiply 16-bit floats: in f32, or as they are, by oneDNN cut in three ways or by tiles of our own.
+// Methods to multiply 16-bit floats: in f32, or without conversion by oneDNN, cut in three ways, or by our own tiles.
 constexpr int kInFloats = 0, kByRows = 1, kByTiles = 4;
 constexpr HalfSplit kCuts[] = {HalfSplit::rows, HalfSplit::columns, HalfSplit::both};  // from kByRows on
 
 std::span<const std::string_view> half_ways(ir::DType dtype) {
-  // The instructions are part of the name, as the choice is kept for other processes and sums differ.
+  // The instructions are part of the name, as the choice is saved for other processes and sums differ.
   static const std::string by_tiles =
       dot_tiles<std::uint16_t>().empty() ? "" : fmt::format("by tiles of {}", dot_tiles<std::uint16_t>().front().name);
   static const std::array<std::string_view, kByTiles + 1> ways{
@@ -132,7 +132,7 @@ std::span<const std::string_view> half_ways(ir::DType dtype) {
   return std::span(ways).first(has_tiles ? kByTiles + 1 : kByTiles);
 }
 
-// All products of 16-bit floats as they are.
+// Multiplies all products of 16-bit floats without conversion to f32.
 Status multiply_half_batch(Run& run, ir::DType dtype, const Array& a, const Array& b, Array& c, int way) {
   std::mutex mutex;
   Status status;
@@ -156,7 +156,7 @@ Status multiply_half_batch(Run& run, ir::DType dtype, const Array& a, const Arra
 
 void fill_zero(Array& x) { fill_zeros(x.data(), static_cast<std::int64_t>(x.num_bytes())); }
 
-// The product in the type that it is computed in, by the libraries for that.
+// The product in the type that it is computed in, by the libraries for that type.
 Result<Array> product(Run& run, std::span<Array> operands, const ir::TensorType& type) {
   const auto dtype = compute_dtype(type.dtype);
   BURN_TRY(Array y, run.allocate({dtype, type.shape}));
@@ -170,7 +170,7 @@ Result<Array> product(Run& run, std::span<Array> operands, const ir::TensorType&
   return cast(run, y, type.dtype);
 }
 
-// Of 16-bit floats: in f32, or as they are, whatever is faster for such sizes.
+// 16-bit floats: in f32 or without conversion, whichever is faster for such sizes.
 Result<Array> half_product(Run& run, std::span<Array> operands, const ir::TensorType& type) {
   BURN_TRY(Array y, run.allocate(type));
   BURN_TRY(Array a, multipliable(run, operands[0], type.dtype));
@@ -188,7 +188,7 @@ Result<Array> half_product(Run& run, std::span<Array> operands, const ir::Tensor
     way = std::max(choose_product(first, count, kind, half_ways(type.dtype), compute), kInFloats);
   });
   if (way != kInFloats && compute(way).ok()) return y;
-  // Of a class of sizes that oneDNN has a kernel for, it may not have one for all; tiles need some memory.
+  // oneDNN may lack a kernel for some sizes of a class for which it has others; tiles need some memory.
   return product(run, operands, type);
 }
 

@@ -1,4 +1,4 @@
-// What kernels over batches of matrices share: matrices as LAPACK wants them, and work spread over a batch.
+// Code shared by kernels over batches of matrices: matrices in LAPACK's layout, and work spread over a batch.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace burn::backends::cpu {
 
-// A batch of matrices by their sizes.
+// The sizes of a batch of matrices.
 struct MatrixBatch {
   std::int64_t count = 1, rows = 0, columns = 0;
 
@@ -37,7 +37,7 @@ inline ir::Dims last_two_swapped(int rank) {
   return axes;
 }
 
-// Rows as columns: another view of the same.
+// Exchanges rows and columns: a view.
 inline Array transposed(const Array& x) { return x.permuted(last_two_swapped(x.rank())); }
 
 inline ir::TensorType transposed(ir::TensorType type) {
@@ -45,10 +45,10 @@ inline ir::TensorType transposed(ir::TensorType type) {
   return type;
 }
 
-// The operand's matrices column by column, row-major as those of their transposes, for us to write over.
-inline Result<Array> by_columns(Run& run, Array& operand) {
+// The operand's matrices stored column by column (their transposes row by row), in memory that may be overwritten.
+inline Result<Array> column_major(Run& run, Array& operand) {
   Array view = transposed(operand);
-  operand = Array();  // that was the last we need of it: it may be what is written over
+  operand = Array();  // not needed any more, so that it may be overwritten
   return writable(run, view);
 }
 
@@ -58,7 +58,7 @@ inline Status check_lapack_sizes(const MatrixBatch& batch) {
   return unimplemented(fmt::format("a matrix of {} x {}: LAPACK counts to {}", batch.rows, batch.columns, kMax));
 }
 
-// As many numbers to work with as LAPACK's 32 bits count: it finds its way in them by sums that would wrap.
+// The work space must be countable in LAPACK's 32 bits: LAPACK computes offsets in it by sums that would wrap.
 inline Status check_lapack_work(const MatrixBatch& batch, double numbers) {
   constexpr double kMax = std::numeric_limits<lapack::Int>::max();
   if (numbers <= kMax) return {};
@@ -66,14 +66,14 @@ inline Status check_lapack_work(const MatrixBatch& batch, double numbers) {
                                    batch.rows, batch.columns, numbers, kMax));
 }
 
-// What LAPACK works in, of the pool, for matrices that are worked on side by side.
-class WorkRoom {
+// Work space of LAPACK from the pool, for matrices that are processed at the same time.
+class LapackWorkspaces {
  public:
-  explicit WorkRoom(Pool& pool) : pool_(pool) {}
+  explicit LapackWorkspaces(Pool& pool) : pool_(pool) {}
 
-  // For one of them, as long as the function lives.
+  // An allocator for one of them; its memory is valid as long as the function object.
   template <typename T>
-  lapack::Room<T> of_one() {
+  lapack::WorkspaceAllocator<T> allocator() {
     return [this, block = CpuBufferPtr()](std::size_t numbers) mutable -> T* {
       if (!block || block->size() < numbers * sizeof(T)) {
         block.reset();
@@ -88,7 +88,7 @@ class WorkRoom {
       return reinterpret_cast<T*>(block->data());
     };
   }
-  // When all are done: not ok if there was too little for one.
+  // To be called when all are done: not ok if there was too little memory for one.
   const Status& status() const { return status_; }
 
  private:
@@ -97,7 +97,7 @@ class WorkRoom {
   Status status_;
 };
 
-// The threads that the library may use for each matrix: all of them for a single large one.
+// The number of threads that the library may use for each matrix: all of them for a single large one.
 inline int threads_for(const MatrixBatch& batch) {
   constexpr std::int64_t kLarge = 256;
   return batch.count == 1 && batch.least() >= kLarge ? thread_count() : 1;
@@ -113,7 +113,7 @@ void for_each_matrix(const MatrixBatch& batch, const Body& body) {
   });
 }
 
-// The first matrix with something to say, and what: for failures that are found side by side.
+// The first matrix that failed, and its failure; found() may be called by several threads.
 class FirstFailure {
  public:
   void found(std::int64_t matrix, std::int64_t what) {
@@ -134,7 +134,7 @@ class FirstFailure {
   std::atomic<std::uint64_t> first_ = kNone;
 };
 
-// float or double: shape rules take no others.
+// float or double: the shape rules accept no others.
 template <typename Body>
 void dispatch_real(ir::DType dtype, const Body& body) {
   if (dtype == ir::DType::f64)

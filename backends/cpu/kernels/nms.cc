@@ -1,5 +1,5 @@
-// Nms: boxes in tiles. Those of a tile are compared with the boxes that are kept already, on several threads, and then
-// with those before them in the tile.
+// Nms: boxes in tiles. The boxes of a tile are compared with the boxes kept so far, on several threads, and then with
+// the boxes before them in the tile.
 #include <algorithm>
 
 #include "backends/cpu/kernels/cast.h"
@@ -19,7 +19,7 @@ struct Box {
   T x1, y1, x2, y2, area;
 };
 
-// Boxes whose numbers lie behind each other by kind, for loops over vectors.
+// Boxes whose numbers are stored by kind, one kind after the other, for loops over vectors.
 template <typename T>
 class Boxes {
  public:

@@ -1,4 +1,4 @@
-// What kernels share that call oneDNN, and where its versions 2 and 3 differ for them.
+// Code shared by kernels that call oneDNN, where its versions 2 and 3 differ.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@ namespace burn::backends::cpu {
 
 inline const dnnl::engine& cpu_engine() {
   static const auto* engine =
-      new dnnl::engine(dnnl::engine::kind::cpu, 0);  // never destroyed: oneDNN may end before us
+      new dnnl::engine(dnnl::engine::kind::cpu, 0);  // never destroyed: oneDNN may be destroyed before it
   return *engine;
 }
 
-// Attributes of a primitive whose runs may overlap.
+// Attributes of a primitive whose executions may overlap.
 inline dnnl::primitive_attr own_scratchpad() {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;
 }
 
-// Nothing where oneDNN has no kernel for the product but the slow one that it checks others with.
+// std::nullopt if oneDNN has no kernel for the product but the slow reference one.
 inline std::optional<dnnl::matmul::primitive_desc> describe_product(const dnnl::memory::desc& a,
                                                                     const dnnl::memory::desc& b,
                                                                     const dnnl::memory::desc& c) {

@@ -6,7 +6,7 @@
 
 #include <cblas.h>
 
-// Not in its header, and not in an OpenBLAS for one processor alone.
+// Not declared in its header, and missing in an OpenBLAS for a single processor.
 extern "C" {
 [[gnu::weak]] void gotoblas_dynamic_init();
 [[gnu::weak]] void gotoblas_dynamic_quit();

@@ -1,10 +1,10 @@
-// How OpenBLAS is set up.
+// Set-up of OpenBLAS.
 #pragma once
 
 namespace burn::backends::cpu {
 
-// Has it take kernels for this processor's instruction sets where it does not know the model, unless
-// OPENBLAS_CORETYPE says which. To be called before anything else of it. Whether it did.
+// Makes OpenBLAS use kernels for this processor's instruction sets if it does not know the model, unless
+// OPENBLAS_CORETYPE selects some. To be called before any other function of OpenBLAS. Returns whether it did.
 bool choose_openblas_kernels();
 
 }  // namespace burn::backends::cpu

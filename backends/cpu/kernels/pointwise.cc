@@ -10,7 +10,7 @@ namespace burn::backends::cpu {
 
 using ir::DType;
 
-// The dtype whose loop does the work.
+// The dtype of the loop that computes it.
 DType loop_dtype(ir::PointwiseClass kind, DType operand) {
   if (kind != ir::PointwiseClass::choose) return compute_dtype(operand);
   switch (ir::size_of(operand)) {
@@ -34,7 +34,7 @@ RunLoop pointwise_loop(ir::PointwiseFn fn, DType dtype) {
 
 namespace {
 
-// A loop over f32 for 16-bit operands: through buffers that stay in the first-level cache.
+// Applies a loop over f32 to 16-bit operands, through buffers that stay in the first-level cache.
 struct WideningLoop {
   RunLoop loop;
   CastLoop widen, narrow;  // narrow: null where the result is no 16-bit float
@@ -84,7 +84,7 @@ struct PointwiseKernel {
   }
 
  private:
-  // Over a dying operand if one fits.
+  // The memory of an operand that is not needed any more if one fits, otherwise new memory.
   Result<Array> result(Run& run, std::span<Array> operands, const ir::Shape& shape) const {
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const Array& x = operands[i];

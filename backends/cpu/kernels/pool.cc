@@ -90,8 +90,8 @@ void spread_plane(const Windows& windows, const T* grad, T* x, T* row) {
 
 enum class Direction { mean, spread };
 
-// Make: from the shapes of input and output to windows. They are made anew for each run, after the result has its
-// memory: what a program may ask for is then bounded by what it gets.
+// Make: a function from the shapes of input and output to windows. They are made for each run, after the result is
+// allocated, so that a program cannot make them larger than the memory that it gets.
 template <typename Make>
 Kernel mean_kernel(const Signature& signature, Direction direction, const Make& make) {
   return [type = signature.result, direction, make](Run& run, std::span<Array> operands) -> Result<Array> {

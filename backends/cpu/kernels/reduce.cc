@@ -42,7 +42,7 @@ void for_each_offset(std::span<const Loop> loops, std::int64_t offset, const Bod
     for_each_offset(loops.subspan(1), offset + i * loops[0].stride, body);
 }
 
-// A reduction as loops over the kept dims around loops over the reduced ones. The innermost of either kind is
+// A reduction as loops over the kept dims around loops over the reduced ones. The innermost loop of one kind is
 // contiguous: if it is a reduced one, runs are reduced one by one; if it is a kept one, whole rows are combined.
 struct Layout {
   Loops kept, reduced;
@@ -67,7 +67,7 @@ struct Layout {
     return layout;
   }
 
-  // Finds the contiguous loop; false if there is none in a place where it is of use.
+  // Finds the contiguous loop; false if there is none that can be made innermost.
   bool choose_inner() {
     rows = !kept.empty() && kept.back().stride == 1;
     if (rows) {
@@ -113,8 +113,8 @@ class Reduction {
   static constexpr std::int64_t kManyColumns = kMaxColumns;
   static_assert(kManyOutputs <= kMaxColumns);
 
-  // Columns that one thread combines at once, if it can be: of each row it reads that stretch and nothing else, and a
-  // line or two of every row come at a quarter of the speed of half a row.
+  // Columns that one thread combines at once, if possible: it reads only that range of each row, and a line or two of
+  // every row are read at a quarter of the speed of half a row.
   static std::int64_t column_grain(std::int64_t columns) {
     return std::clamp<std::int64_t>(columns / (std::int64_t{2} * thread_count()), 64, 256);
   }
@@ -131,7 +131,7 @@ class Reduction {
     }
   }
 
-  // The longest reduced loop; but contiguous runs stay whole, if there are others enough to cut.
+  // The longest reduced loop; but contiguous runs stay whole if the other loops are long enough to cut.
   std::size_t loop_to_cut(std::int64_t parts) const {
     const auto& loops = layout_.reduced;
     const auto longest = [&](auto end) { return std::ranges::max_element(loops.begin(), end, {}, &Loop::size); };
@@ -143,8 +143,8 @@ class Reduction {
     return static_cast<std::size_t>(cut - loops.begin());
   }
 
-  // Few outputs of many elements: parts of one reduced loop are reduced side by side, then merged in order. The
-  // number of parts follows from the sizes alone, so the result does not depend on the number of threads.
+  // For few outputs of many elements: parts of one reduced loop are reduced side by side, then merged in order. The
+  // number of parts depends only on the sizes, so the result does not depend on the number of threads.
   Status run_in_parts(Run& run, const std::byte* x, std::byte* y, std::int64_t outputs, std::int64_t per_output) const {
     const auto wanted = std::min<std::int64_t>(outputs * per_output / (2 * kGrain), 64);
     const auto cut = loop_to_cut(wanted);
@@ -169,7 +169,7 @@ class Reduction {
     return {};
   }
 
-  // Outputs side by side that are computed together: one, or a part of a row.
+  // Adjacent outputs that are computed together: one, or a part of a row.
   struct Piece {
     std::int64_t columns, offset;
     std::byte* total;
@@ -206,7 +206,7 @@ class Reduction {
       meter.add(inner.size);
       loops_.run(inner.size, from, piece.total);
     };
-    // In the order in which the elements lie in memory.
+    // In the order of the elements in memory.
     const bool outer_first = !outer.empty() && !layout_.kept.empty() && outer[0].stride > layout_.kept[0].stride;
     if (outer_first) {
       for_each_offset(outer, 0, [&](std::int64_t offset) {

@@ -16,7 +16,7 @@ namespace {
 template <typename Op, typename T>
 using Running = std::conditional_t<Op::kWidens && std::is_same_v<T, float>, double, T>;
 
-// A line, or a part of one that begins with what came before.
+// A line, or a part of one that continues from `before`.
 template <typename Op, typename T>
 struct Segment {
   const T* x;
@@ -25,8 +25,8 @@ struct Segment {
   Running<Op, T> before{};
 };
 
-// Several segments of n elements at once: an addition waits for the one before it, but not for that of another line.
-// Without kStores, the last total of each becomes its `before`.
+// Scans several segments of n elements at once: an addition waits for the previous one of its line, but not for those
+// of other lines. Without kStores, the last total of each becomes its `before`.
 template <int kCount, bool kStores, typename Op, typename T>
 void scan_segments(std::int64_t n, Segment<Op, T>* segments) {
   Running<Op, T> totals[kCount];
@@ -45,7 +45,7 @@ void scan_segments(std::int64_t n, Segment<Op, T>* segments) {
   for (int s = 0; s < kCount; ++s) segments[s].before = totals[s];
 }
 
-// One segment. Sums of f32 have vectors to run in.
+// Scans one segment. Sums of f32 are vectorised.
 template <bool kStores, typename Op, typename T>
 void scan_segment(std::int64_t n, Segment<Op, T>& segment) {
   if constexpr (kStores && std::is_same_v<Op, Sum> && std::is_same_v<T, float>) {
@@ -55,7 +55,7 @@ void scan_segment(std::int64_t n, Segment<Op, T>& segment) {
   }
 }
 
-// `count` segments of n elements each, which at(i) gives, on several threads. Calls done(i, total) after each.
+// Scans `count` segments of n elements each, which at(i) returns, on several threads. Calls done(i, total) after each.
 template <bool kStores, typename Op, typename T, typename At, typename Done>
 void scan_all(std::int64_t count, std::int64_t n, const At& at, const Done& done) {
   constexpr std::int64_t kTogether = 4;
@@ -78,8 +78,8 @@ void scan_all(std::int64_t count, std::int64_t n, const At& at, const Done& done
                });
 }
 
-// A few long lines, in blocks: the totals of all, what comes before each, and then the blocks from there. The blocks
-// follow from the sizes alone, so that sums do not depend on the number of threads.
+// Scans a few long lines in blocks: computes the totals of all blocks, what precedes each block, and then the blocks
+// from there. The blocks depend only on the sizes, so that sums do not depend on the number of threads.
 template <typename Op, typename T>
 void scan_long_lines(const Lines& lines, std::int64_t block, const T* x, T* y) {
   const auto blocks = lines.size / block, rest = lines.size % block, count = lines.count() * blocks;

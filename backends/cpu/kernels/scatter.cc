@@ -16,7 +16,7 @@ struct Assign {
   }
 };
 
-// The axis apart, and the nest of all other dims: 0: result, 1: index, 2: values.
+// The axis, and the nest of all other dims: 0: result, 1: index, 2: values.
 struct Layout {
   LoopNest<3> nest;
   std::int64_t size;                                        // of the axis of the index
@@ -37,7 +37,7 @@ template <typename Op, typename T>
   target = static_cast<T>(Op::combine(static_cast<Compute>(target), static_cast<Compute>(value)));
 }
 
-// Every line along the axis belongs to one thread, which walks it from the front: duplicates meet in order.
+// Every line along the axis belongs to one thread, which walks it from the front: duplicates are combined in order.
 template <typename Op, typename T>
 void scatter(const Layout& layout, const std::int64_t* index, const T* values, T* y) {
   const auto [y_step, index_step, values_step] = layout.nest.inner_strides();
@@ -91,15 +91,15 @@ std::int64_t rows_of(const Array& x) {
   return rows;
 }
 
-// Whether scatter_rows() takes it: rows enough for all threads, each without gaps.
+// Whether scatter_rows() supports it: enough rows for all threads, each without gaps.
 bool scatters_by_rows(const Array& x, const Array& index, const Array& values, int axis) {
   constexpr std::int64_t kMinRows = 16;
   return axis == x.rank() - 1 && x.is_contiguous() && values.is_contiguous() && UncheckedIndex::takes(index) &&
          rows_of(x) >= kMinRows;
 }
 
-// Row by row: copied if x may not be written over, its index checked, its values combined, all while it is in the
-// nearest cache.
+// Row by row: x is copied if it may not be overwritten, its index checked and its values combined, all while the row is
+// in the nearest cache.
 template <typename Op, typename T>
 void scatter_rows(const Array& x, const Array& index, const Array& values, UncheckedIndex& unchecked, Array& y) {
   const auto size = x.shape().back(), count = index.shape().back();
@@ -134,7 +134,7 @@ namespace kernels {
 
 Result<Kernel> prepare(const ir::Scatter& op, const Signature&) {
   return Kernel([axis = static_cast<int>(op.axis), fn = op.fn](Run& run, std::span<Array> operands) -> Result<Array> {
-    // Of 16-bit floats many small numbers would not add up: they do in f32, rounded at the end.
+    // Many small 16-bit floats would not add up in 16 bits: they are combined in f32 and rounded at the end.
     const auto dtype = operands[0].dtype();
     if (operands[2].num_elements() == 0) return operands[0];  // of however many lines that are empty
     const bool accumulates = fn == ir::ScatterFn::add || fn == ir::ScatterFn::mul;

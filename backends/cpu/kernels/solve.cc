@@ -1,4 +1,4 @@
-// Systems of linear equations and what comes of their elimination: Solve, SolveTriangular, Det.
+// Systems of linear equations and what follows from their elimination: Solve, SolveTriangular, Det.
 #include <array>
 #include <optional>
 #include <utility>
@@ -16,14 +16,14 @@ namespace {
 
 using lapack::Int;
 
-// A right-hand side of one column has no work of its own, a wide one may have most of it.
+// Includes the right-hand sides: a single column adds no work, a wide one may have most of it.
 MatrixBatch work_of(const MatrixBatch& matrices, std::int64_t columns) {
   MatrixBatch work = matrices;
   work.columns = std::max(matrices.columns, columns);
   return work;
 }
 
-// Small matrices: elimination where they lie, with the right-hand sides along.
+// Small matrices: elimination in place, together with the right-hand sides.
 Result<Array> solve_small(Run& run, std::span<Array> operands) {
   const MatrixBatch batch(operands[0].shape()), sides(operands[1].shape());
   BURN_TRY(Array x, writable(run, std::exchange(operands[1], Array())));
@@ -48,9 +48,9 @@ Result<Array> solve(Run& run, std::span<Array> operands) {
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
   BURN_RETURN_IF_ERROR(check_lapack_sizes(sides));
   if (!batch.is_empty() && batch.rows <= kMaxForElimination) return solve_small(run, operands);
-  BURN_TRY(Array x, by_columns(run, operands[1]));
+  BURN_TRY(Array x, column_major(run, operands[1]));
   if (batch.is_empty()) return transposed(x);
-  BURN_TRY(Array a, by_columns(run, operands[0]));
+  BURN_TRY(Array a, column_major(run, operands[0]));
   const auto n = static_cast<Int>(batch.rows), columns = static_cast<Int>(sides.columns);
   FirstFailure failure;
   dispatch_real(x.dtype(), [&]<typename T>() {
@@ -74,7 +74,7 @@ void trsm(CBLAS_UPLO side, CBLAS_TRANSPOSE transposition, CBLAS_DIAG diagonal, i
   cblas_dtrsm(CblasRowMajor, CblasLeft, side, transposition, diagonal, n, columns, 1, a, a_stride, x, stride);
 }
 
-// A triangle and the right-hand sides that its solutions take the place of: [n, columns], rows `stride` apart.
+// A triangular matrix and its right-hand sides, which the solutions overwrite: [n, columns], rows `stride` apart.
 template <typename T>
 struct Triangle {
   Matrix<T> a;
@@ -96,7 +96,7 @@ struct Triangle {
   }
 };
 
-// rows of x from `to` on -= a[to.., from..] times those from `from` on, in pieces of some milliseconds.
+// Rows of x from `to` on -= a[to.., from..] times rows of x from `from` on, in pieces of some milliseconds.
 template <typename T>
 void subtract_product(const Triangle<T>& t, std::int64_t to, std::int64_t rows, std::int64_t from, std::int64_t depth) {
   constexpr std::int64_t kAtOnce = 1 << 27;  // multiply-adds
@@ -118,7 +118,7 @@ void subtract_product(const Triangle<T>& t, std::int64_t to, std::int64_t rows, 
   });
 }
 
-// By halves: one half's solutions, what they are of the other half's right-hand sides, the other half's solutions.
+// By halves: solves one half, subtracts its product from the right-hand sides of the other half, solves that.
 template <typename T>
 void solve_triangle(const Triangle<T>& t) {
   constexpr std::int64_t kWhole = 256;
@@ -141,7 +141,7 @@ void solve_triangle(const Triangle<T>& t) {
   }
 }
 
-// Right-hand sides do not depend on each other: some of them at a time, on several threads where there is one matrix.
+// Right-hand sides are independent: some at a time, on several threads if there is one matrix.
 template <typename T>
 void solve_sides(const Triangle<T>& t) {
   constexpr std::int64_t kMax = 512, kLeast = 64;
@@ -162,12 +162,12 @@ Result<Array> solve_triangular(const ir::SolveTriangular& op, Run& run, std::spa
   BURN_RETURN_IF_ERROR(check_lapack_sizes(sides));
   BURN_TRY(Array x, writable(run, std::exchange(operands[1], Array())));
   if (batch.is_empty() || sides.is_empty()) return x;
-  // A transposed matrix is read in place: its other triangle.
+  // A transposed matrix is read in place, by its other triangle.
   const bool is_transposed = !operands[0].is_contiguous() && transposed(operands[0]).is_contiguous();
   BURN_TRY(const Array a, contiguous(run, is_transposed ? transposed(operands[0]) : operands[0]));
   dispatch_real(x.dtype(), [&]<typename T>() {
     for_each_matrix(work_of(batch, sides.columns), [&](std::int64_t k) {
-      std::optional<LibraryThreads> alone;  // of a single matrix: the threads are ours
+      std::optional<LibraryThreads> alone;  // for a single matrix the threads are ours
       if (batch.count == 1) alone.emplace(1);
       solve_sides(Triangle<T>{.a = {a.as<T>() + k * batch.size(), batch.rows, is_transposed},
                               .n = batch.rows,
@@ -181,8 +181,8 @@ Result<Array> solve_triangular(const ir::SolveTriangular& op, Run& run, std::spa
   return x;
 }
 
-// Of a matrix or its transpose: the product of the pivots, in double: what they grow to on the way need not fit a
-// float.
+// The determinant of a matrix or of its transpose: the product of the pivots, in double, as intermediate products may
+// exceed a float.
 template <typename T>
 T determinant(Int n, T* a) {
   std::vector<Int> pivots(static_cast<std::size_t>(n));

@@ -1,6 +1,6 @@
-// Sort and TopK: elements as whole numbers that sort alike (simd/order_loops.h), each with its index, so that what is
-// equal stays in order. Lines are sorted digit by digit, short ones by comparison; a few of many are selected by a
-// bound that becomes tighter on the way.
+// Sort and TopK: elements are mapped to integers that sort in the same order (simd/order_loops.h), each with its index,
+// so that equal elements keep their order. Lines are sorted digit by digit, short ones by comparison; a few of many are
+// selected with a bound that becomes tighter meanwhile.
 #include <algorithm>
 #include <array>
 #include <compare>
@@ -75,9 +75,9 @@ struct KeyAndIndex {
 };
 
 constexpr std::int64_t kBlock = 64;  // elements whose keys are made together,
-constexpr std::int64_t kGroup = 16;  // and of these, that are passed over together
+constexpr std::int64_t kGroup = 16;  // and of these, that are skipped together
 
-// One line of elements as they lie in memory, and how they are ordered.
+// One line of elements in memory, and how they are ordered.
 template <typename U>
 struct Line {
   const U* data;
@@ -99,7 +99,7 @@ struct Line {
   }
 };
 
-// All of the line in order: in one of the two arrays of line.size items.
+// Sorts the whole line. Returns which of the two arrays, of line.size items, has the result.
 template <typename Format, typename U, typename Item = typename Format::Item>
 const Item* sort_line(const Line<U>& line, Item* items, Item* other) {
   constexpr std::int64_t kFewForDigits = 200;
@@ -135,8 +135,8 @@ const Item* sort_line(const Line<U>& line, Item* items, Item* other) {
 
 std::int64_t items_of_selection(std::int64_t k) { return k + std::max<std::int64_t>(k / 2, 2 * kGroup) + kGroup; }
 
-// The first k of the line in order, k < line.size; room for as many items as above. What does not come before the k-th
-// best so far, which has a lower index, is passed over.
+// Selects the first k of the line in order, k < line.size; `items` has room as above. Elements that do not come before
+// the k-th best so far, which has a lower index, are skipped.
 template <typename Format, typename U, typename Item = typename Format::Item>
 void select_line(const Line<U>& line, std::int64_t k, Item* items) {
   const auto most = items_of_selection(k);

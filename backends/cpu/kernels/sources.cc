@@ -1,4 +1,4 @@
-// Values that come from nothing: known numbers and counting.
+// Ops without operands: known numbers and counting.
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/run.h"
 #include "ir/dispatch.h"
@@ -16,7 +16,7 @@ Result<Kernel> prepare(const ir::Scalar& op, const Signature&) {
   });
 }
 
-// The execution says where it is false.
+// Always true here: the execution handles Commits that come out false.
 Result<Kernel> prepare(const ir::Commit&, const Signature&) {
   return Kernel([](Run&, std::span<Array>) -> Result<Array> { return Array::immediate(ir::DType::bool_, 1); });
 }

@@ -1,5 +1,4 @@
-// Ops that look at the same elements in another way: no copies, except where a reshape of a strided view has no other
-// way.
+// Ops that return another view of the same elements: no copies, except for a reshape of a strided view that needs one.
 #include "backends/cpu/kernels/copy.h"
 
 namespace burn::backends::cpu::kernels {

@@ -13,7 +13,7 @@ namespace burn::backends::cpu {
 // Input positions begin, begin + step, ... below end; never empty.
 struct Window {
   std::int64_t begin = 0, end = 1, step = 1;
-  std::int64_t divisor = 1;  // of a mean, this dim's factor
+  std::int64_t divisor = 1;  // of a mean: this dim's factor
 };
 
 // Windows by output position, for [n * c, depth, height, width].

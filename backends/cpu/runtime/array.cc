@@ -48,7 +48,7 @@ Array Array::expanded(const ir::Shape& shape) const {
 Array Array::sliced(const ir::Dims& starts, const ir::Dims& sizes, const ir::Dims& steps) const {
   Array view = *this;
   view.shape_ = sizes;
-  if (ir::num_elements(sizes) == 0) return view;  // its start may lie outside
+  if (ir::num_elements(sizes) == 0) return view;  // the start may be out of range
   std::int64_t first = 0;
   for (int i = 0; i < rank(); ++i) {
     first += starts[i] * strides_[i];
@@ -78,7 +78,7 @@ bool may_overwrite(std::span<const Array> operands, std::size_t which) {
     ++views;
   }
   if (target.buffer().use_count() != views) return false;
-  std::atomic_thread_fence(std::memory_order_acquire);  // what former owners read, they have read
+  std::atomic_thread_fence(std::memory_order_acquire);  // reads by former owners happen before later writes
   return true;
 }
 

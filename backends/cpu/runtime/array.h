@@ -1,7 +1,7 @@
-// A value while a program runs: numbers in a buffer, seen through a shape and strides.
+// A value while a program runs: numbers in a buffer, viewed through a shape and strides.
 //
-// Views (reshape, permute, expand, slice) share the buffer. A known number (Constant, Scalar) needs no buffer: it lies
-// in the array itself, with stride 0 wherever it is expanded, so kernels read it like any other operand.
+// Views (reshape, permute, expand, slice) share the buffer. A known number (Constant, Scalar) needs no buffer: it is
+// stored in the array itself, with stride 0 wherever it is expanded, so kernels read it like any other operand.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,7 @@ class Array {
 
   ir::DType dtype() const { return dtype_; }
   const ir::Shape& shape() const { return shape_; }
-  const ir::Dims& strides() const {
-    return strides_;
-  }  // in elements; 0 where elements repeat, negative where they run back
+  const ir::Dims& strides() const { return strides_; }  // in elements; 0 in dims that repeat, negative in reversed ones
   int rank() const { return shape_.rank(); }
   std::int64_t num_elements() const { return ir::num_elements(shape_); }
   std::size_t num_bytes() const { return static_cast<std::size_t>(num_elements()) * ir::size_of(dtype_); }
@@ -54,11 +52,11 @@ class Array {
   bool starts_its_buffer() const { return buffer_ && offset_ == 0; }
 
   // Views.
-  std::optional<Array> reshaped(const ir::Shape& shape) const;  // nothing when only a copy has that shape
+  std::optional<Array> reshaped(const ir::Shape& shape) const;  // std::nullopt if only a copy has that shape
   Array permuted(const ir::Dims& axes) const;
   Array expanded(const ir::Shape& shape) const;
   Array sliced(const ir::Dims& starts, const ir::Dims& sizes, const ir::Dims& steps) const;
-  Array without_dim(int axis) const;  // its first part along the axis
+  Array without_dim(int axis) const;  // its first slice along the axis
 
  private:
   ir::DType dtype_ = ir::DType::f32;
@@ -69,12 +67,12 @@ class Array {
   alignas(8) std::byte immediate_[8] = {};
 };
 
-// Whether an array is the only owner of its buffer, whole and row-major, so that something of as many bytes may be
-// written over it.
+// Whether the array is the only owner of its buffer, whole and row-major, so that a result of as many bytes may
+// overwrite it.
 bool may_overwrite(const Array& x);
 
-// The same for operands[which] of a function that reads and writes element by element: others may be the very same
-// view.
+// The same for operands[which] of a function that reads and writes element by element: other operands may be the
+// identical view.
 bool may_overwrite(std::span<const Array> operands, std::size_t which);
 
 }  // namespace burn::backends::cpu

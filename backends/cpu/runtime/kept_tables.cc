@@ -15,8 +15,8 @@ std::shared_ptr<const void> KeptTables::find(const Key& key) {
   return entries_.front().table;
 }
 
-// Of two that were made side by side the first is kept. Here and below, what goes is freed when the lock is no longer
-// held: it is given back to the pool, which has a lock of its own.
+// If two threads made the same table at the same time, the first is kept. Here and below, dropped tables are destroyed
+// after the lock is released: their memory returns to the pool, which has a lock of its own.
 void KeptTables::keep(const Key& key, std::shared_ptr<const void> table, std::uint64_t bytes) {
   if (bytes > capacity_) return;
   Entries going;

@@ -1,7 +1,7 @@
-// Tables that kernels make for a size, such as the roots of a Fourier transform: made when they are first wanted, kept
-// for all programs while there is room, and counted against the same limit as tensors. A length off the wire may be
-// any, and so may be how many lengths there are: what has not been used for the longest time goes first, and all of it
-// before a tensor is refused.
+// A cache of tables that kernels compute for a size, such as the roots of a Fourier transform: made on first use, kept
+// for all programs while there is room, and counted against the same limit as tensors. Sizes come from clients, so they
+// and their number are not bounded: the least recently used tables are dropped first, and all of them before a tensor
+// is refused.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@
 
 namespace burn::backends::cpu {
 
-// Thread-safe. Belongs to a pool, and what it gives out must not outlive that.
+// Thread-safe. Belongs to a pool, which must outlive the tables that it returns.
 class KeptTables {
  public:
-  // `capacity`: bytes kept for next time. One that is larger lives as long as its user.
+  // `capacity`: bytes kept for reuse. A larger table lives only as long as its users.
   KeptTables(Pool& pool, std::uint64_t capacity) : pool_(pool), capacity_(capacity) {}
 
-  // Table(n), which must say Table::kept_bytes(n) of what it keeps and Table::needed_bytes(n) of what it takes to make
-  // it. Errors: RESOURCE_EXHAUSTED.
+  // Returns Table(n). Table::kept_bytes(n) must be the bytes that it keeps, Table::needed_bytes(n) those that it takes
+  // to make it. Errors: RESOURCE_EXHAUSTED.
   template <typename Table>
   Result<std::shared_ptr<const Table>> get(std::int64_t n) {
     const Key key{&kKind<Table>, n};
     if (auto known = find(key)) return std::static_pointer_cast<const Table>(std::move(known));
     struct Counted {
-      PoolReservation share;  // goes last
+      PoolReservation share;  // destroyed last
       Table table;
     };
-    BURN_TRY(auto share, pool_.hold_beside(Table::needed_bytes(n)));
+    BURN_TRY(auto share, pool_.reserve_external(Table::needed_bytes(n)));
     const auto made = std::shared_ptr<Counted>(new Counted{std::move(share), Table(n)});
     made->share.shrink(Table::kept_bytes(n));
     std::shared_ptr<const Table> table(made, &made->table);
@@ -39,20 +39,20 @@ class KeptTables {
     return table;
   }
 
-  // These say how many bytes went, or will when their last user is done.
+  // These return how many bytes are freed, now or when their last user is done.
   std::uint64_t drop_all() { return drop_until(0); }
-  std::uint64_t drop_unused(std::int64_t until);  // not used since, in coarse milliseconds
+  std::uint64_t drop_unused(std::int64_t until);  // not used since `until`, in coarse milliseconds
   std::uint64_t bytes() const;
 
  private:
-  using Key = std::pair<const void*, std::int64_t>;  // what it is, for which size
+  using Key = std::pair<const void*, std::int64_t>;  // the type of table, and its size
   struct Entry {
     Key key;
     std::shared_ptr<const void> table;
     std::uint64_t bytes;
     std::int64_t used;  // in coarse milliseconds
   };
-  using Entries = std::list<Entry>;  // the last used first
+  using Entries = std::list<Entry>;  // most recently used first
 
   template <typename Table>
   static constexpr char kKind = 0;
@@ -60,7 +60,7 @@ class KeptTables {
   std::shared_ptr<const void> find(const Key& key);
   void keep(const Key& key, std::shared_ptr<const void> table, std::uint64_t bytes);
   std::uint64_t drop_until(std::uint64_t allowed);
-  void move_last_to(Entries& going);  // requires: mutex_ is held, and there is one
+  void move_last_to(Entries& going);  // requires: mutex_ is held, and entries_ is not empty
 
   Pool& pool_;
   const std::uint64_t capacity_;

@@ -1,4 +1,4 @@
-// Walking N arrays of one shape side by side, in as few and as long runs as their strides allow.
+// Loops over N arrays of one shape, in as few and as long runs as their strides allow.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace burn::backends::cpu {
 
-// The nest of loops over a shape, without dims of size 1 and with neighbours merged where all arrays step evenly.
+// The nest of loops over a shape, without dims of size 1; neighbouring dims are merged if all arrays allow it.
 template <int N>
 struct LoopNest {
   using Offsets = std::array<std::int64_t, N>;  // elements

@@ -15,15 +15,15 @@
 namespace burn::backends::cpu {
 namespace {
 
-// With a sanitizer every block goes back at once, so that it sees uses after the end.
+// With a sanitizer every block is freed at once, so that uses after free are found.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kKeepsBlocks = false;
 #else
 constexpr bool kKeepsBlocks = true;
 #endif
 
-// Sizes come in classes, eight per power of two, so at most an eighth of a block lies idle. The first eight are
-// multiples of the alignment.
+// Size classes: eight per power of two, so at most an eighth of a block is unused. The first eight are multiples of the
+// alignment.
 std::size_t size_class(std::size_t bytes) {
   const std::size_t last = std::max<std::size_t>(bytes, 1) - 1;
   if (last < 512) return last / 64;
@@ -36,9 +36,9 @@ std::size_t class_bytes(std::size_t size_class) {
   return (size_class % 8 + 9) << (size_class / 8 + 5);
 }
 
-// Large blocks are mappings of their own, on large pages, where the system has them: fewer misses of the page table's
-// cache, and a first touch every 2 MiB instead of every 4 KiB. Freed, they are the system's at once; the heap would
-// keep them, and holes that begin at a large page fit few others.
+// Large blocks are separate mappings, on large pages if the system has them: fewer TLB misses, and a page fault every 2
+// MiB instead of every 4 KiB. Freed, they return to the system at once; the heap would keep them, and holes that begin
+// at a large page fit few other blocks.
 bool is_mapped(std::size_t bytes) { return kKeepsBlocks && bytes >= 2 * kLargePage; }
 
 std::byte* new_block(std::size_t bytes) {
@@ -53,15 +53,15 @@ void free_block(std::byte* block, std::size_t bytes) {
   std::free(block);
 }
 
-constexpr std::uint64_t kSpare = std::uint64_t{512} << 20;  // beside the peak, so that small programs are left alone
-constexpr std::int64_t kStretch = 30'000;                   // ms of which a peak is remembered, once or twice
-constexpr std::uint64_t kTrimmedAtOnce = std::uint64_t{64} << 20;  // before others may take and give back again
+constexpr std::uint64_t kSpare = std::uint64_t{512} << 20;  // beyond the peak, so that small programs keep all blocks
+constexpr std::int64_t kStretch = 30'000;  // ms: how long a peak counts, at least once and at most twice
+constexpr std::uint64_t kTrimmedAtOnce = std::uint64_t{64} << 20;  // under one lock, before other threads may allocate
 
 }  // namespace
 
 void PoolReservation::shrink(std::uint64_t bytes) {
   if (!pool_ || bytes >= bytes_) return;
-  pool_->give_beside(bytes_ - bytes);
+  pool_->release_external(bytes_ - bytes);
   bytes_ = bytes;
 }
 
@@ -117,34 +117,34 @@ std::byte* Pool::take(std::size_t size_class) {
 }
 
 std::uint64_t Pool::room() const {
-  const auto taken = stats_.in_use + beside_;
+  const auto taken = stats_.in_use + external_;
   return taken < config_.limit ? config_.limit - taken : 0;
 }
 
-Result<PoolReservation> Pool::hold_beside(std::uint64_t bytes) {
-  BURN_RETURN_IF_ERROR(take_beside(bytes));
+Result<PoolReservation> Pool::reserve_external(std::uint64_t bytes) {
+  BURN_RETURN_IF_ERROR(charge_external(bytes));
   return PoolReservation(*this, bytes);
 }
 
-Status Pool::take_beside(std::uint64_t bytes) {
-  auto status = try_take_beside(bytes);
-  return status.ok() || tables_->drop_all() == 0 ? status : try_take_beside(bytes);
+Status Pool::charge_external(std::uint64_t bytes) {
+  auto status = try_charge_external(bytes);
+  return status.ok() || tables_->drop_all() == 0 ? status : try_charge_external(bytes);
 }
 
-Status Pool::try_take_beside(std::uint64_t bytes) {
+Status Pool::try_charge_external(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > room()) {
     return resource_exhausted(fmt::format("out of memory: {} bytes wanted beside tensors, {} of {} in use", bytes,
-                                          stats_.in_use + beside_, config_.limit));
+                                          stats_.in_use + external_, config_.limit));
   }
   if (bytes + idle_bytes_ > room()) drop_coldest(room() - bytes);
-  beside_ += bytes;
+  external_ += bytes;
   return {};
 }
 
-void Pool::give_beside(std::uint64_t bytes) {
+void Pool::release_external(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  beside_ -= bytes;
+  external_ -= bytes;
 }
 
 void Pool::give_back(std::byte* block, std::size_t size_class) {
@@ -154,15 +154,15 @@ void Pool::give_back(std::byte* block, std::size_t size_class) {
   idle_bytes_ += bytes;
   try {
     idle_[size_class].push_back({block, coarse_milliseconds()});
-  } catch (const std::bad_alloc&) {  // no room to remember it
+  } catch (const std::bad_alloc&) {  // no memory to remember it
     free_block(block, bytes);
     idle_bytes_ -= bytes;
     stats_.reserved -= bytes;
   }
-  if (const auto allowed = most_idle(); idle_bytes_ > allowed) drop_coldest(allowed);
+  if (const auto allowed = max_idle_bytes(); idle_bytes_ > allowed) drop_coldest(allowed);
 }
 
-std::uint64_t Pool::most_idle() const {
+std::uint64_t Pool::max_idle_bytes() const {
   if (!kKeepsBlocks) return 0;
   const auto peak = std::max(recent_peak_, former_peak_);
   return std::min(config_.idle_limit, peak - stats_.in_use + std::max(peak / 2, kSpare));
@@ -195,8 +195,8 @@ std::uint64_t Pool::drop_unused(std::uint64_t idle_allowed, std::int64_t until, 
   return freed;
 }
 
-void Pool::drop(std::size_t size_class, IdleOfOneSize::iterator first, IdleOfOneSize::iterator last) {
-  if (first == last) return;  // there may be no such size: the last classes are of more than 64 bits
+void Pool::drop(std::size_t size_class, FreeList::iterator first, FreeList::iterator last) {
+  if (first == last) return;  // checked first: the last classes would have sizes of more than 64 bits
   const auto bytes = class_bytes(size_class);
   for (auto it = first; it != last; ++it) free_block(it->block, bytes);
   const auto freed = bytes * static_cast<std::uint64_t>(last - first);
@@ -224,7 +224,7 @@ std::uint64_t Pool::trim(std::uint64_t keep, std::chrono::milliseconds unused_fo
 
 std::uint64_t Pool::taken() const {
   const std::lock_guard lock(mutex_);
-  return stats_.in_use + beside_;
+  return stats_.in_use + external_;
 }
 
 MemoryStats Pool::stats() const {

@@ -1,4 +1,4 @@
-// Host memory of the CPU backend: aligned blocks from a caching pool that knows what it has given away.
+// Host memory of the CPU backend: aligned blocks from a caching pool that counts what is in use.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class CpuBuffer;
 class KeptTables;
 class Pool;
 
-// Bytes counted beside a pool's blocks for as long as this lives, which is not longer than the pool.
+// Bytes that are counted by a pool in addition to its blocks while this lives. The pool must outlive it.
 class PoolReservation {
  public:
   PoolReservation() = default;
@@ -43,7 +43,7 @@ class PoolReservation {
   std::uint64_t bytes_ = 0;
 };
 
-// The bytes that a run has in use beyond those it began with, and the most of them at one time. Thread-safe.
+// The bytes that a run has in use beyond those at its start, and their maximum. Thread-safe.
 class RunMeter {
  public:
   void add(std::int64_t bytes) {
@@ -58,7 +58,7 @@ class RunMeter {
   std::atomic<std::int64_t> in_use_ = 0, peak_ = 0;
 };
 
-// What this thread allocates from pools is counted there, for as long as the scope lives.
+// While it lives, what this thread allocates from pools is counted by `meter`.
 class MeterScope {
  public:
   explicit MeterScope(std::shared_ptr<RunMeter> meter) : meter_(std::move(meter)) { current_ = this; }
@@ -73,18 +73,18 @@ class MeterScope {
   const std::shared_ptr<RunMeter> meter_;
 };
 
-// Hands out blocks and keeps those that come back for the next time. Thread-safe; lives as long as its last buffer.
+// Allocates blocks, and keeps freed ones for reuse. Thread-safe; lives as long as its last buffer.
 //
-// What it keeps has bounds. A program that repeats itself finds all its blocks again; one of ever new sizes would leave
-// blocks of every size behind, so what is reserved stays within one and a half of the most that was in use lately (and
-// 512 MiB): the sizes that have not come back for the longest time go first. And trim() gives back what has not been
-// used for a while.
+// What it keeps is bounded. A program that repeats itself finds all its blocks again, but one whose sizes change all
+// the time would leave blocks of every size behind. So what is reserved stays within one and a half of the recent
+// maximum in use (or 512 MiB beyond it): the sizes that have not been freed for the longest time are dropped first. And
+// trim() returns what has not been used for a while to the system.
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
   struct Config {
     std::uint64_t limit = usable_memory();   // bytes reserved at most
-    std::uint64_t idle_limit = limit;        // of these, bytes kept for reuse at most
-    std::optional<unsigned char> fill = {};  // of tests: what every block is full of when it is handed out
+    std::uint64_t idle_limit = limit;        // of these, maximum bytes kept for reuse
+    std::optional<unsigned char> fill = {};  // for tests: every block is filled with it when it is allocated
   };
 
   static constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector
@@ -97,52 +97,52 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // Contents are undefined. Errors: RESOURCE_EXHAUSTED with the numbers.
   Result<std::shared_ptr<CpuBuffer>> allocate(std::size_t bytes);
 
-  // Counts memory beside the pool's that is of the same limit, before it is taken; blocks that lie idle make room for
-  // it. Errors: RESOURCE_EXHAUSTED, and nothing is counted.
-  Status take_beside(std::uint64_t bytes);
-  void give_beside(std::uint64_t bytes);
-  Result<PoolReservation> hold_beside(std::uint64_t bytes);
+  // Counts memory that is not the pool's against the same limit, before it is allocated; idle blocks make room for it.
+  // Errors: RESOURCE_EXHAUSTED, and nothing is counted.
+  Status charge_external(std::uint64_t bytes);
+  void release_external(std::uint64_t bytes);
+  Result<PoolReservation> reserve_external(std::uint64_t bytes);
 
-  // What kernels have made for some size, for all programs.
+  // Tables that kernels have computed for some size, shared by all programs.
   KeptTables& tables() { return *tables_; }
 
-  // As Backend::trim(). To be called every few seconds: what "lately" is goes by its calls, too.
+  // As Backend::trim(). To be called every few seconds: its calls also limit what counts as recent.
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for);
 
   const Config& config() const { return config_; }
   MemoryStats stats() const;
-  std::uint64_t taken() const;  // of the limit: in use, here and beside
+  std::uint64_t taken() const;  // counted against the limit: blocks in use and external bytes
 
  private:
   friend class CpuBuffer;
 
-  struct Idle {
+  struct FreeBlock {
     std::byte* block;
-    std::int64_t since;  // when it came back, in coarse milliseconds
+    std::int64_t since;  // when it was freed, in coarse milliseconds
   };
-  using IdleOfOneSize = std::vector<Idle>;  // in the order in which they came back; the last one goes first
+  using FreeList = std::vector<FreeBlock>;  // in the order in which they were freed; the last is reused first
 
   std::byte* take(std::size_t size_class);  // null: no memory
-  Status try_take_beside(std::uint64_t bytes);
-  std::uint64_t room() const;  // for blocks beside those in use. Requires: mutex_ is held.
+  Status try_charge_external(std::uint64_t bytes);
+  std::uint64_t room() const;  // bytes left for blocks besides those in use. Requires: mutex_ is held.
   void give_back(std::byte* block, std::size_t size_class);
 
   // These require: mutex_ is held.
-  std::uint64_t most_idle() const;                // that may be now
-  void drop_coldest(std::uint64_t idle_allowed);  // sizes that have not come back for the longest time first
+  std::uint64_t max_idle_bytes() const;           // that are allowed now
+  void drop_coldest(std::uint64_t idle_allowed);  // sizes that have not been freed for the longest time first
   std::uint64_t drop_unused(std::uint64_t idle_allowed, std::int64_t until, std::uint64_t at_once);
-  void drop(std::size_t size_class, IdleOfOneSize::iterator first, IdleOfOneSize::iterator last);
+  void drop(std::size_t size_class, FreeList::iterator first, FreeList::iterator last);
   void forget_old_peak(std::int64_t now);
 
   const Config config_;
   mutable std::mutex mutex_;
-  std::array<IdleOfOneSize, std::size_t{64} * 8> idle_;  // by size class
+  std::array<FreeList, std::size_t{64} * 8> idle_;  // by size class
   std::uint64_t idle_bytes_ = 0;
-  std::uint64_t beside_ = 0;
-  std::uint64_t recent_peak_ = 0, former_peak_ = 0;  // highest in_use in this stretch of time and the one before
+  std::uint64_t external_ = 0;
+  std::uint64_t recent_peak_ = 0, former_peak_ = 0;  // highest in_use in this period and the one before
   std::int64_t stretch_began_;
   MemoryStats stats_;
-  const std::unique_ptr<KeptTables> tables_;  // goes first: what it keeps is counted here
+  const std::unique_ptr<KeptTables> tables_;  // destroyed first: what it keeps is counted here
 };
 
 class CpuBuffer final : public Buffer {
@@ -153,7 +153,7 @@ class CpuBuffer final : public Buffer {
 
   std::byte* data() const { return data_; }
   std::size_t size() const override { return size_; }
-  // Its end is counted there. Requires: one owner.
+  // The meter subtracts the bytes when the buffer is destroyed. Requires: one owner.
   void count_end(std::shared_ptr<RunMeter> meter) { meter_ = std::move(meter); }
 
  private:
@@ -162,7 +162,7 @@ class CpuBuffer final : public Buffer {
   std::shared_ptr<Pool> pool_;
   std::byte* data_ = nullptr;
   std::size_t size_;
-  std::shared_ptr<RunMeter> meter_;  // of the run that made it, or was given it; null: nothing is measured
+  std::shared_ptr<RunMeter> meter_;  // of the run that allocated it or to which it was donated; null: not measured
 };
 using CpuBufferPtr = std::shared_ptr<CpuBuffer>;
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
-// Of OpenMP only what the user said: it does not know of a control group's quota.
+// OpenMP's number is used only if the user has set it: OpenMP does not know of a control group's quota.
 int default_threads() { return std::getenv("OMP_NUM_THREADS") ? omp_get_max_threads() : usable_cores(); }
 
 int configured_threads() {
@@ -37,7 +37,7 @@ int thread_count() {
 }
 
 LibraryThreads::LibraryThreads(int threads) : before_(omp_get_max_threads()) {
-  thread_count();  // asks OpenMP the first time, before we tell it otherwise
+  thread_count();  // reads OpenMP's setting on first use, before it is changed below
   omp_set_num_threads(threads);
 }
 
@@ -46,8 +46,8 @@ LibraryThreads::~LibraryThreads() { omp_set_num_threads(before_); }
 namespace detail {
 
 void parallel_for(std::int64_t n, std::int64_t grain, PartBody body, const void* context) {
-  // More parts than threads: a thread that is early takes more. The more threads, the longer the last one is waited
-  // for, and so the smaller the parts of long jobs.
+  // More parts than threads, so that a fast thread takes more. The more threads, the longer the wait for the last one,
+  // so parts of long jobs are then smaller.
   constexpr std::int64_t kPartsOfThread = 4, kGrainsOfSmallPart = 2;
   const std::int64_t threads = thread_count();
   if (Workers::is_working()) return body(context, 0, n);

@@ -1,12 +1,12 @@
-// Work spread over the cores: one pool of threads for the whole process, shared by all callers.
+// Loops spread over the cores: one pool of threads for the whole process, shared by all callers.
 //
-// Any number of threads may call at the same time. The caller works too and takes parts that are not begun yet, so a
-// busy machine makes it slower but never makes it wait for a thread that does not get to run. How a range is cut
-// follows from its size and thread_count() alone, and kernels combine partial results in a fixed order: results are the
-// same from run to run.
+// Any number of threads may call at the same time. The caller works too and takes parts that have not begun, so a busy
+// machine makes it slower but never makes it wait for a thread that the system does not run. How a range is cut depends
+// only on its size and thread_count(), and kernels combine partial results in a fixed order: results are the same from
+// run to run.
 //
-// A body may throw: what is not begun is left out, and the caller gets the first exception when no thread is at work on
-// the job any more. So an allocation that fails on a thread of the pool fails one run, and a run that is to end
+// A body may throw: parts that have not begun are skipped, and the caller gets the first exception when no thread works
+// on the job any more. So an allocation that fails on a thread of the pool fails one run, and a run that has to end
 // (backends/interrupt.h) ends between two parts, or within one, after at most 64 grains of it.
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace burn::backends::cpu {
 
-// BURN_NUM_THREADS, or else OMP_NUM_THREADS, or else the cores that affinity and control groups leave to this process.
+// BURN_NUM_THREADS, else OMP_NUM_THREADS, else the cores that affinity and control groups allow this process.
 int thread_count();
 
-// While it lives, OpenBLAS and oneDNN use `threads` threads of their own (OpenMP's) when called from this thread. Ours
-// call them from the threads of the pool, with 1; OpenMP's threads would wait for each other by spinning.
+// While it lives, OpenBLAS and oneDNN use `threads` threads of their own (OpenMP's) when called from this thread. The
+// threads of our pool call them with 1, as OpenMP's threads would wait for each other by spinning.
 class LibraryThreads {
  public:
   explicit LibraryThreads(int threads);
@@ -30,7 +30,7 @@ class LibraryThreads {
   int before_;
 };
 
-// Elements of simple work that are worth waking another thread for.
+// Number of elements of simple work that are worth waking another thread for.
 inline constexpr std::int64_t kGrain = std::int64_t{32} * 1024;
 
 namespace detail {
@@ -44,7 +44,7 @@ void call_part(const void* context, std::int64_t begin, std::int64_t end) {
 }
 }  // namespace detail
 
-// Calls body(begin, end) for parts of [0, n) that have at least `grain` items. Inside another parallel_for it is one
+// Calls body(begin, end) for parts of [0, n) that have at least `grain` items. Inside another parallel_for it makes one
 // call.
 template <typename Body>
 void parallel_for(std::int64_t n, std::int64_t grain, const Body& body) {
@@ -53,8 +53,7 @@ void parallel_for(std::int64_t n, std::int64_t grain, const Body& body) {
   detail::parallel_for(n, grain, detail::call_part<Body>, &body);
 }
 
-// The same where every item is enough for a thread, and so a part of its own: of long work, cut for threads of
-// different speeds.
+// The same for long work: every item is a part of its own, so that threads of different speeds share it well.
 template <typename Body>
 void parallel_for_each(std::int64_t n, const Body& body) {
   if (n == 1) return body(std::int64_t{0}, n);

@@ -1,4 +1,4 @@
-// One execution of a program as its kernels see it, and what a kernel is.
+// One execution of a program as its kernels see it, and the type of kernels.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +32,15 @@ struct Run {
 struct Signature {
   std::span<const ir::TensorType* const> operands;
   const ir::TensorType& result;  // the first one
-  std::span<const ir::Made> results;
+  std::span<const ir::NodeResult> results;
 };
 
-// A node made ready to run: what depends on its attributes and types is done. Thread-safe. The operands are the
-// kernel's own: one at its last use is moved in, and if its buffer has no other owner, a result may be written over it.
+// A node ready to run: what depends on its attributes and types is already computed. Thread-safe. The operands belong
+// to the kernel: a value at its last use is moved in, and if its buffer has no other owner, a result may overwrite it.
 class Kernel {
  public:
   Kernel() = default;
-  // Of a function of (Run&, operands) that gives the one result.
+  // From a function of (Run&, operands) that returns the only result.
   template <typename Body>
     requires std::is_invocable_r_v<Result<Array>, const Body&, Run&, std::span<Array>>
   Kernel(Body body)  // NOLINT: implicit on purpose
@@ -50,12 +50,12 @@ class Kernel {
           results[0] = *std::move(result);
           return {};
         }) {}
-  // Of a function of (Run&, operands, results) that fills all results.
+  // From a function of (Run&, operands, results) that fills all results.
   template <typename Body>
     requires std::is_invocable_r_v<Status, const Body&, Run&, std::span<Array>, std::span<Array>>
   Kernel(Body body) : call_(std::move(body)) {}  // NOLINT: implicit on purpose
 
-  // One empty array for each result of the node. After a failure they are of no use.
+  // `results`: one empty array for each result of the node; not to be used after a failure.
   Status operator()(Run& run, std::span<Array> operands, std::span<Array> results) const {
     return call_(run, operands, results);
   }
@@ -66,7 +66,8 @@ class Kernel {
 
 namespace kernels {
 
-// One function per op, each in the file of its family. Call as kernels::prepare: a missing one must not compile.
+// One function per op, each in the file of its family. To be called as kernels::prepare: a missing one must not
+// compile.
 #define OP(type) Result<Kernel> prepare(const ir::type& op, const Signature& signature);
 BURN_OPS(OP)
 #undef OP

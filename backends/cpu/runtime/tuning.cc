@@ -8,7 +8,7 @@
 namespace burn::backends::cpu {
 namespace {
 
-// "AMD EPYC 25 17 1": names alone are shared by machines of different kinds.
+// For example "AMD EPYC 25 17 1": names alone are shared by machines of different kinds.
 std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
   std::string line, name;

@@ -1,11 +1,11 @@
-// The choices that this processor has made among its kernels.
+// The choices among kernels that were made by timing on this processor.
 #pragma once
 
 #include "backends/autotune.h"
 
 namespace burn::backends::cpu {
 
-// One for the process, kept in a file for this model of processor, number of threads and version.
+// One instance per process, with a file for this model of processor, number of threads and version.
 Autotune& autotune();
 
 }  // namespace burn::backends::cpu

@@ -22,10 +22,10 @@ thread_local bool is_at_work = false, is_of_pool = false;
 
 using Clock = std::chrono::steady_clock;
 
-// How long a thread spins, waiting for a change, before it sleeps: a little longer than the usual pause between two ops
-// takes, and up to a quarter of the time that it has worked, which it saves for longer pauses within a run and for
-// others that take longer; between runs the thread that sends the next one may want the core. A sleeping thread takes
-// as long to wake, up to 50 us on virtual machines.
+// Lets a thread spin, waiting for a change, before it sleeps: for a little longer than the usual pause between two ops,
+// and within a run for up to a quarter of the time that it has worked, which is saved for longer pauses; between runs
+// the thread that sends the next one may want the core. Waking a sleeping thread takes as long, up to 50 us on virtual
+// machines.
 class SpinThenPark {
  public:
   void add_work(Clock::duration work) { saved_ = std::min<Clock::duration>(saved_ + work / 4, kMaxSaved); }
@@ -92,7 +92,7 @@ Workers::Workers(int count)
   for (int b = 0; b < kMaxOpen; ++b) slots_[b].shares = std::vector<Share>(shares);
   try {
     for (int i = 0; i < count; ++i) start_thread("burn-cpu", [this, i] { serve(i); }).detach();
-  } catch (const std::system_error&) {  // the other threads take the shares of one that did not start
+  } catch (const std::system_error&) {  // the other threads take the shares of a thread that did not start
   }
 }
 
@@ -101,7 +101,7 @@ Workers::Piece Workers::Division::share(std::int64_t i) const {
   return {begin_of(i), begin_of(i + 1)};
 }
 
-// A quarter of what is left, or less where several threads have a share together.
+// Pieces are a quarter of what is left, or less if several threads work on a share.
 Workers::Division Workers::divide(const Job& job) const {
   const auto shares = static_cast<std::int32_t>(std::min<std::int64_t>({job.parts, count_ + 1, kMaxShares}));
   return {job.parts, shares, 4 * ((count_ + shares) / shares)};
@@ -130,7 +130,7 @@ void Workers::run(const Job& job) {
     share.end = end;
   }
   slot->unfinished.store(job.parts, std::memory_order_relaxed);
-  // Callers side by side begin with threads of their own, one alone always with the same.
+  // Concurrent callers begin with different threads, a single caller always with the same.
   slot->first_worker = std::popcount(open_.load()) * 4 % count_;
   slot->invited.store(1, std::memory_order_relaxed);  // the first share is the caller's
   open_.fetch_or(bit_of(*slot));
@@ -158,13 +158,13 @@ Workers::JobSlot* Workers::claim() {
     auto& slot = slots_[b];
     if (slot.is_claimed.load(std::memory_order_relaxed) || slot.is_claimed.exchange(true)) continue;
     if (slot.visitors.load() == 0) return &slot;
-    slot.is_claimed = false;  // a thread has yet to leave the last job
+    slot.is_claimed = false;  // a thread has not left the slot's last job yet
   }
   return nullptr;
 }
 
-// Calls the threads of shares that were not called yet. Waking one takes a while, so no thread wakes more than two:
-// those go on.
+// Wakes the threads of shares that were not called yet. Waking one takes a while, so no thread wakes more than two;
+// those wake the next.
 void Workers::invite(JobSlot& slot) {
   for (int woken = 0; woken < 2;) {
     if (slot.invited.load(std::memory_order_relaxed) >= slot.division.shares) return;
@@ -179,7 +179,7 @@ void Workers::invite(JobSlot& slot) {
   }
 }
 
-// invite()'s inverse; a thread without a share of its own begins with another's.
+// The inverse of invite(); a thread without a share of its own begins with another's.
 std::int32_t Workers::share_of(int worker, const JobSlot& slot) const {
   return ((worker - slot.first_worker + count_) % count_ + 1) % slot.division.shares;
 }
@@ -207,7 +207,7 @@ void Workers::serve(int index) {
   }
 }
 
-// Whether there was anything to do. Begins with another job each time.
+// Returns whether there was anything to do. Begins with another job each time.
 bool Workers::work_on_any(int index, unsigned& turn) {
   bool worked = false;
   const auto open = open_.load();
@@ -226,7 +226,7 @@ bool Workers::work_on_any(int index, unsigned& turn) {
   return worked;
 }
 
-// Takes pieces until none is left; only one where others wait, too. Whether there was one.
+// Takes pieces until none is left, or a single one if other jobs wait, too. Returns whether there was one.
 bool Workers::work_on(JobSlot& slot, std::int32_t share, bool one_piece) {
   bool worked = false;
   for (auto piece = take(slot, share); !piece.is_empty(); piece = one_piece ? Piece{} : take(slot, share)) {
@@ -265,7 +265,7 @@ Workers::Piece Workers::take(const Division& division, Share& from) {
   return {};
 }
 
-// Of the share, or else of the next one that has some; empty: all are taken.
+// Takes a piece of the share, or else of the next share that has some left; empty: all are taken.
 Workers::Piece Workers::take(JobSlot& slot, std::int32_t share) {
   for (std::int32_t k = 0; k < slot.division.shares; ++k) {
     const auto piece = take(slot.division, slot.shares[static_cast<std::size_t>((share + k) % slot.division.shares)]);

@@ -1,11 +1,11 @@
 // The pool of threads behind parallel_for: one for the whole process, shared by all callers.
 //
-// A job's parts are dealt to its threads in shares, the same way for every job of the same size, so that what a thread
-// has computed is in its own cache when the next op reads it. A quarter of what is left of a share is taken at once, so
-// the last pieces are small; a thread that has finished its share takes from the others'. Cores of one machine differ
-// in speed by a fifth, and with even pieces of a quarter of a share eight threads waited for the last one a quarter of
-// their time. Only the threads that a job has shares for are called, each by a wake-up counter of its own, so small
-// jobs do not wake the rest.
+// A job's parts are divided into shares for its threads, the same way for every job of the same size, so that what a
+// thread has computed is in its own cache when the next op reads it. A thread takes a quarter of what is left of its
+// share at a time, so the last pieces are small; a thread that has finished its share takes from the others'. Cores of
+// one machine differ in speed by a fifth, and with even pieces of a quarter of a share eight threads waited for the
+// last one a quarter of their time. Only the threads that a job has shares for are called, each by a wake-up counter of
+// its own, so small jobs do not wake the rest.
 #pragma once
 
 #include <atomic>
@@ -20,25 +20,26 @@
 
 namespace burn::backends::cpu {
 
-// One parallel_for: body(context, begin, end) for pieces of [0, n), each of which is some of its `parts` parts.
+// One parallel_for: body(context, begin, end) is called for pieces of [0, n), each of which consists of some of its
+// `parts` parts.
 struct Job {
   using Body = void (*)(const void* context, std::int64_t begin, std::int64_t end);
 
   std::int64_t n, parts, grain;
   Body body;
   const void* context;
-  const Interrupt* interrupt = InterruptScope::current();  // its caller's
+  const Interrupt* interrupt = InterruptScope::current();  // that of the caller
 
-  // Items [begin, end), with a look at whether the run is to end before every so many grains of it.
+  // Runs items [begin, end), and checks for an interrupt before every 64 grains of them.
   void run(std::int64_t begin, std::int64_t end) const;
   void run_parts(std::int64_t first, std::int64_t end) const { run(begin_of(first), begin_of(end)); }
 
-  // Where a part begins, and the one before it ends. Parts with one item more than others lie evenly among them, so
-  // that a thread's share, which is several parts, has at most one more than another's. (No product leaves 64 bits.)
+  // The first item of a part. Parts with one item more than others are spread evenly, so that a thread's share, which
+  // is several parts, has at most one item more than another's. (No product exceeds 64 bits.)
   std::int64_t begin_of(std::int64_t part) const { return n / parts * part + n % parts * part / parts; }
 };
 
-// A run that has more jobs to come, as long as this lives: between two of them threads look longer for the next one.
+// While it lives, a run is in progress that has more jobs to come: threads spin longer between two jobs.
 class ActiveRun {
  public:
   ActiveRun() { count_.fetch_add(1, std::memory_order_relaxed); }
@@ -55,23 +56,23 @@ class ActiveRun {
 // Thread-safe.
 class Workers {
  public:
-  // Its threads sleep until the process ends, and so it is never destroyed.
+  // Never destroyed, as its threads sleep until the process ends.
   static Workers& instance();
 
-  // Where the system has no more threads, those there are do.
+  // If the system has no more threads, those that started do the work.
   explicit Workers(int count);
 
-  // Runs every part, together with whichever threads come by; returns when the last is done. What is not begun when one
-  // throws is left out, and the caller gets the first exception.
+  // Runs every part, helped by threads that are free; returns when the last is done. If a part throws, those that have
+  // not begun are skipped, and the caller gets the first exception.
   void run(const Job& job);
 
-  // Whether the calling thread is at work on a part.
+  // Whether the calling thread is running a part.
   static bool is_working();
-  // Whether it is one of the pool's.
+  // Whether the calling thread belongs to the pool.
   static bool is_own_thread();
 
  private:
-  static constexpr int kMaxOpen = 32;    // jobs; one more is its caller's alone
+  static constexpr int kMaxOpen = 32;    // jobs; callers of further jobs run them alone
   static constexpr int kMaxShares = 64;  // of a job
 
   struct alignas(64) Share {
@@ -83,11 +84,11 @@ class Workers {
     std::int64_t begin = 0, end = 0;
     bool is_empty() const { return begin == end; }
   };
-  // How a job's parts are cut into shares, and these into pieces, for any thread.
+  // How a job's parts are divided into shares, and shares into pieces, for any thread.
   struct Division {
     std::int64_t parts;
     std::int32_t shares;
-    std::int64_t fraction;  // of what is left of a share, that one piece is
+    std::int64_t fraction;  // a piece is 1 / fraction of what is left of a share
 
     Piece share(std::int64_t i) const;
     std::int64_t end_of_piece(std::int64_t begin, std::int64_t end) const {
@@ -95,16 +96,16 @@ class Workers {
     }
   };
 
-  // A place for one open job: what all threads that work on it look at. A thread that enters is counted before it looks
-  // whether the job is still open, and no job is put where a thread is counted: so no thread takes one job's parts for
-  // another's.
+  // A slot for one open job, which all threads that work on it read. A thread increments `visitors` before it checks
+  // whether the job is still open, and a slot with visitors gets no new job: so no thread takes parts of one job for
+  // those of another.
   struct alignas(64) JobSlot {
     std::atomic<bool> is_claimed = false;
     std::atomic<std::int32_t> visitors = 0;
     std::atomic<std::int32_t> invited = 0;  // shares whose threads were called
     std::atomic<std::int64_t> unfinished = 0;
     std::atomic<bool> has_failed = false;
-    std::exception_ptr failure;            // the first; under the mutex until nothing is unfinished
+    std::exception_ptr failure;            // the first; guarded by `mutex` until nothing is unfinished
     std::atomic<bool> is_awaited = false;  // its caller sleeps until nothing is unfinished
     std::mutex mutex;
     std::condition_variable done;
@@ -136,7 +137,7 @@ class Workers {
   const int count_;
   const std::unique_ptr<Worker[]> workers_;
   const std::unique_ptr<JobSlot[]> slots_;
-  alignas(64) std::atomic<std::uint32_t> open_ = 0;  // a bit for each slot whose job may have parts to take
+  alignas(64) std::atomic<std::uint32_t> open_ = 0;  // a bit for each slot whose job may have parts left
 };
 
 }  // namespace burn::backends::cpu

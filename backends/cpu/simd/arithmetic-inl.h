@@ -1,4 +1,4 @@
-// Arithmetic of f32 vectors, compiled for each instruction set: what the files beside this one are made of.
+// Arithmetic of f32 vectors, compiled for each instruction set, for the other files of this folder.
 #if defined(BURN_ARITHMETIC_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BURN_ARITHMETIC_INL_H
 #undef BURN_ARITHMETIC_INL_H
@@ -45,9 +45,9 @@ struct Div {
   static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); }
 };
 
-// Division by the same number again and again: a product with its inverse, and one step of correction (Markstein),
-// which a fused multiply-add computes without rounding. So quotients are those of a division, at a third of its price.
-// By positive numbers: the rest is written so that -0 stays what it is, as it would not be by negative ones. A quotient
+// Division by the same number many times: a product with its inverse, and one correction step (Markstein), which a
+// fused multiply-add computes without rounding. So quotients equal those of a division, at a third of the cost. For
+// positive divisors: the remainder is written so that -0 stays -0, which it would not with negative ones. A quotient
 // within a unit of the largest number may be infinite.
 class DividedBy {
  public:
@@ -62,7 +62,7 @@ class DividedBy {
   HWY_INLINE V operator()(V x) const {
     const V q = hn::Mul(x, inverse_);
     const V corrected = hn::NegMulAdd(hn::MulSub(q, divisor_, x), inverse_, q);
-    // An infinite quotient leaves no rest to correct by.
+    // An infinite quotient leaves no remainder to correct by.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
     const auto if_nan = _mm512_set1_epi32(0x11111100);  // by the class of the second: 0 the first, 1 the second
     return V{_mm512_fixupimm_ps(q.raw, corrected.raw, if_nan, 0)};
@@ -75,7 +75,7 @@ class DividedBy {
   V divisor_, inverse_;
 };
 
-// The first n < Lanes elements, and zeros.
+// The first n < Lanes elements, followed by zeros.
 HWY_INLINE V load_some(const float* x, std::int64_t n) {
 #if HWY_MEM_OPS_MIGHT_FAULT
   HWY_ALIGN float some[HWY_MAX_BYTES / sizeof(float)] = {};
@@ -86,8 +86,8 @@ HWY_INLINE V load_some(const float* x, std::int64_t n) {
 #endif
 }
 
-// The vectors of an operand one after the other. A repeated number is read again and again from a vector full of it,
-// so that one loop serves all strides.
+// The vectors of an operand one after the other. A repeated number is read each time from a vector filled with it, so
+// that one loop serves all strides.
 class Source {
  public:
   void start(const void* data, std::int64_t stride) {
@@ -97,7 +97,7 @@ class Source {
     std::fill_n(repeated_, hn::Lanes(F()), *x_);
     x_ = repeated_;
   }
-  // From the first vector on. A value of its own: what is behind a pointer is read again after each store.
+  // Iterates from the first vector on. Held by value, as members behind a pointer are read again after each store.
   class Cursor {
    public:
     Cursor(const float* x, std::int64_t step) : x_(x), step_(step) {}
@@ -112,7 +112,7 @@ class Source {
     std::int64_t step_;
   };
   Cursor begin() const { return {x_, step_ * static_cast<std::int64_t>(hn::Lanes(F()))}; }
-  // The last n < Lanes elements, and zeros.
+  // The last n < Lanes elements, followed by zeros.
   V rest(std::int64_t i, std::int64_t n) const { return step_ == 0 ? hn::LoadU(F(), x_) : load_some(x_ + i, n); }
 
  private:
@@ -125,7 +125,7 @@ inline bool is_aligned(const float* y) {
   return reinterpret_cast<std::uintptr_t>(y) % (hn::Lanes(F()) * sizeof(float)) == 0;
 }
 
-// Requires, past the caches: y is aligned.
+// Requires, if kPastCaches: y is aligned.
 template <bool kPastCaches>
 HWY_INLINE void store(V v, float* y) {
   if constexpr (kPastCaches)

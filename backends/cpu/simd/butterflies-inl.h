@@ -1,5 +1,5 @@
-// Discrete Fourier transforms of 2, 3, 4, 5 and 8 complex numbers each in as many lanes as a vector has: what the
-// passes of a longer one are made of.
+// Discrete Fourier transforms of 2, 3, 4, 5 and 8 complex numbers, one transform in each lane of the vectors: the
+// passes of longer transforms consist of these.
 #if defined(BURN_BUTTERFLIES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BURN_BUTTERFLIES_INL_H
 #undef BURN_BUTTERFLIES_INL_H
@@ -14,7 +14,7 @@ namespace burn::backends::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// By which numbers a butterfly's results are multiplied: none, one for all lanes, one for each.
+// The twiddle factors that a butterfly's results are multiplied by: none, one for all lanes, one for each.
 enum class Twiddling { none, uniform, each };
 
 template <typename D>

@@ -14,7 +14,7 @@ template <typename To, typename From>
     return ir::convert_number<To>(x);
 }
 
-// A bool is a byte; as a choice between two numbers it vectorises, as a conversion it does not.
+// A bool is a byte; a choice between two numbers vectorises, a conversion does not.
 template <typename From, typename To>
 [[gnu::always_inline]] inline To convert_stored(Stored<From> x) {
   if constexpr (std::is_same_v<From, bool>)
@@ -38,8 +38,8 @@ void cast_run(std::int64_t n, void* result, const void* source, std::int64_t str
 template <typename T>
 concept Integer = std::integral<T> && !std::same_as<T, bool>;
 
-// Between integers: what is cut off or added in front depends on the sign of the source alone, and where nothing is
-// added on none. So fewer loops are compiled.
+// Between integers: bits that are cut off or added in front depend only on the sign of the source, and if none are
+// added, on no sign. So fewer loops are compiled.
 template <typename From, typename To>
 CastLoop cast_loop_for() {
   if constexpr (Integer<From> && Integer<To>) {

@@ -21,7 +21,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// The largest of the numbers among a row's elements, which is passed over beside another.
+// The largest element of a row that is not NaN, found in the pass over another row.
 struct CompanionMax : NoCompanion {
   const float* x;
   V best[4];
@@ -30,7 +30,7 @@ struct CompanionMax : NoCompanion {
   explicit CompanionMax(const float* row) : NoCompanion(row), x(row) {
     for (auto& v : best) v = hn::Set(F(), -kInfinity);
   }
-  // Where an operand is NaN, Max gives the second.
+  // If an operand is NaN, Max returns the second.
   HWY_INLINE void one(std::int64_t i, int k) { best[k] = hn::Max(hn::LoadU(F(), x + i), best[k]); }
   HWY_INLINE void four(std::int64_t i) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
@@ -45,7 +45,7 @@ struct CompanionMax : NoCompanion {
   }
 };
 
-// The sum of a row that is passed over beside another, as reduce_run has it.
+// The sum of a row, computed as in reduce_run, in the pass over another row.
 struct CompanionSum : NoCompanion {
   const float* x;
   Lanes lanes;
@@ -69,9 +69,9 @@ float combined(ir::ReduceFn fn, std::int64_t n, const float* x) {
   return result;
 }
 
-// exp of what is at most 0.
+// exp for arguments up to 0.
 struct ExpBelow : VectorForm<ir::PointwiseFn::exp> {
-  // The largest element of a row gives 1, beside which 2^-126 is as good as nothing.
+  // The largest element of a row contributes 1, compared with which 2^-126 is negligible.
   template <typename T>
   static HWY_INLINE Factors<T> factors(T x) {
     Factors<T> both;
@@ -92,12 +92,12 @@ struct LargestAndExps {
   [[maybe_unused]] static constexpr auto kSummed = Summed::values;
 
   static float centre(const CentredSumArgs& args, const float* x) { return combined(ir::ReduceFn::max, args.n, x); }
-  // Of two zeros, infinities and NaN the plain loop knows which it is.
+  // The plain loop decides between zeros, infinities and NaN.
   static HWY_INLINE float centre(const CentredSumArgs& args, const float* x, const CompanionMax& beside) {
     const float found = beside.found();
     return found == 0 || !std::isfinite(found) ? centre(args, x) : found;
   }
-  // Companion another row NaN was passed over; but it shows in the sum, whose other summands are all within [0, 1].
+  // CompanionMax ignores NaN; but NaN appears in the row's sum, whose other summands are all within [0, 1].
   static HWY_INLINE void settle(const CentredSumArgs& args, float* y, float& centre, float sum) {
     if (HWY_LIKELY(!std::isnan(sum)) || !std::isfinite(centre)) return;
     centre = std::numeric_limits<float>::quiet_NaN();

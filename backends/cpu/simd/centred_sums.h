@@ -1,6 +1,6 @@
-// Sums over what is left of rows without a number that is combined of the row itself: of exp(x - the largest x), of the
-// squares of x - the mean. The number of the next row is combined in the pass over this one, so a row comes from memory
-// once and no instruction waits for it.
+// Sums over rows less a number that is computed from the row itself: of exp(x - the largest x), of the squares of x -
+// the mean. The number of the next row is computed in the pass over this one, so a row is read from memory once and no
+// instruction waits for it.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace burn::backends::cpu {
 
-// For each of `rows` rows of n elements, `step` bytes apart: centres[row] is the row's largest element, or its sum by
-// `divisor`; y = exp(a - centre), or a - centre; results[row] is the sum of y, or of its squares. Bit by bit what the
-// loops of the parts give one after the other.
+// For each of `rows` rows of n elements, `step` bytes apart: centres[row] is the row's largest element, or its sum
+// divided by `divisor`; y = exp(a - centre), or a - centre; results[row] is the sum of y, or of its squares. Bit for
+// bit the results of separate loops, one after the other.
 //
-// Rows of y follow one another; y may be null (then nothing is stored), and may be a itself. `next_tile` bytes after a
-// lie the rows that will be read next. Where they are read by the next call, `carried` takes the number of the first of
-// them from this one to that: `starts` says that there is none yet, `ends` that none will be asked for.
+// Rows of y are adjacent; y may be null (then nothing is stored), and may be a itself. The rows that will be read next
+// are `next_tile` bytes after a. If the next call reads them, `carried` passes the centre of the first of them from
+// this call to that one: `starts` means that there is none yet, `ends` that none will be needed.
 struct CentredSumArgs {
   std::int64_t rows = 0, n = 0;
   const void* a = nullptr;
@@ -31,8 +31,8 @@ using CentredSumLoop = void (*)(const CentredSumArgs& args);
 
 enum class Centre { largest, mean };
 
-// Of the values of exp after sub, without the largest element, or of the squares of sub alone, without the mean. Null
-// for others, and on machines without wide vectors.
+// Sums the values of exp after sub, where the centre is the largest element, or the squares of a single sub, where it
+// is the mean. Null for other chains, and on machines without wide vectors.
 CentredSumLoop centred_sum_loop(const Chain& chain, Centre centre);
 
 }  // namespace burn::backends::cpu

@@ -23,7 +23,7 @@ struct Stop {
   static HWY_INLINE V of(V a, V) { return a; }
 };
 
-// Operands that a chain does not have are others again, which compilers leave out.
+// For operands that a chain does not have, others are passed again; compilers remove them.
 template <typename Compute>
 HWY_INLINE void each_vector(std::int64_t n, float* y, const Source& first, const Source& second, const Source& third,
                             const Source& fourth, const Source& fifth, const Compute& compute) {
@@ -62,7 +62,7 @@ void chain_run(std::int64_t n, void* result, const void* const* operands, const 
   each([](V a, V b, V c, V d) HWY_ATTR { return Third::of(Second::of(First::of(a, b), c), d); });
 }
 
-// The steps of a norm; where a row has one number to be centred and one to be scaled by, these stay in registers.
+// The steps of a norm; if a row has one number to centre by and one to scale by, these stay in registers.
 template <typename Scale, typename Factor, typename Offset>
 void norm_run(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
   constexpr int kFactor = std::is_same_v<Factor, Stop> ? 0 : 3, kOffset = std::is_same_v<Offset, Stop> ? 0 : 4;
@@ -92,7 +92,7 @@ void norm_run(std::int64_t n, void* result, const void* const* operands, const s
   });
 }
 
-// A last step that divides by one number multiplies by its inverse where that is exact.
+// A last step that divides by one number multiplies by its inverse if that is exact.
 template <typename First, typename Second>
 void chain_run_divided(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
   const float divisor = *static_cast<const float*>(operands[3]);
@@ -104,7 +104,7 @@ void chain_run_divided(std::int64_t n, void* result, const void* const* operands
   chain_run<First, Second, Div>(n, result, operands, strides);
 }
 
-// Calls found.operator()<Step>() for the step; null for functions that are no step.
+// Calls found.operator()<Step>() for the step; null for functions that are not a step.
 template <typename Found>
 RunLoop with_step(ir::PointwiseFn fn, bool swapped, const Found& found) {
   if (fn == ir::PointwiseFn::sub && swapped) return found.template operator()<SubFrom>();
@@ -127,7 +127,7 @@ RunLoop norm_loop(int steps) {
   return steps == 3 ? &norm_run<Scale, Mul, Stop> : &norm_run<Scale, Mul, Add>;
 }
 
-// Sums and products may have their operands the other way round.
+// Sums and products may have their operands swapped.
 bool is_norm(const Chain& chain) {
   using Fn = ir::PointwiseFn;
   const auto* fns = chain.fns;

@@ -15,20 +15,20 @@ struct Chain {
   std::optional<ir::PointwiseFn> function, before;
   int steps = 0;
   ir::PointwiseFn fns[kMaxSteps] = {};
-  bool swapped[kMaxSteps] = {};  // of the first step, where there is no function: never
+  bool swapped[kMaxSteps] = {};  // never for the first step, unless there is a function
 
   bool is_one_step() const { return steps == 1 && !function; }
 };
 
 enum class Store { cached, past_caches };  // the latter needs finish_streaming()
 
-// Of no function. Operands have stride 0 or 1. Null unless the steps are two or three of add, sub and mul (the first
-// and the third also of div), or those of a norm, (a - b) / c * d + e: the first two, three or all of them, with a
-// product or a quotient by c. Null on machines without wide vectors.
+// For chains without a function. Operands have stride 0 or 1. Null unless the steps are two or three of add, sub and
+// mul (the first and the third may also be div), or those of a norm, (a - b) / c * d + e: its first two, three or all
+// steps, with a product or a quotient by c. Null on machines without wide vectors.
 RunLoop chain_loop(const Chain& chain);
 
-// Of a function and one to three steps: a sum, a product, and a product or a quotient, in this order. Here x has stride
-// 1, and z, by which x is multiplied or (for erf and tanh) divided, stride 0. Null for others.
+// For chains of a function and one to three steps: a sum, a product, and a product or a quotient, in this order. x must
+// have stride 1, and z, by which x is multiplied or (for erf and tanh) divided, stride 0. Null for others.
 RunLoop function_chain_loop(const Chain& chain, Store store);
 
 }  // namespace burn::backends::cpu

@@ -15,7 +15,7 @@ namespace {
 
 #define BURN_VECTORS [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]
 
-// 16 lines of units become 16 units of lines, and the other way around: halves of ever smaller squares are exchanged.
+// Transposes a tile, 16 lines of units to 16 units of lines or back, by exchanging halves of ever larger squares.
 BURN_VECTORS void transpose(__m512i (&tile)[16]) {
   const __m512i kFirst[4] = {
       _mm512_setr_epi32(0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30),
@@ -42,18 +42,18 @@ BURN_VECTORS void transpose(__m512i (&tile)[16]) {
   }
 }
 
-// A bit for each of the first `count`, of at most `most`.
+// A bit for each of the first `count` elements, at most `most` of them.
 std::uint32_t first_bits(std::int64_t count, std::int64_t most) {
   if (count <= 0) return 0;
   return static_cast<std::uint32_t>((std::uint64_t{1} << (count < most ? count : most)) - 1);
 }
 
-// Where the tile of a line, or of a step, begins: of the pack's first panel.
+// Where the tile of a line and a step begins in the pack.
 std::uint32_t* tile_at(std::uint32_t* packed, const PanelRange& range, std::int64_t line, std::int64_t step) {
   return packed + (line / kPanelLines * range.steps + step) * kStepUnits + line % kPanelLines / 16 * kTileUnits;
 }
 
-// A step of a line, of which there is so much.
+// A step of a line, as much of it as `mask` selects.
 BURN_VECTORS __m512i load_step(std::uint32_t mask, const std::uint16_t* from) {
   return _mm512_maskz_loadu_epi16(mask, from);
 }
@@ -61,14 +61,14 @@ BURN_VECTORS __m512i load_step(std::uint32_t mask, const float* from) {
   return _mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), from);
 }
 
-// The pairs of 16 numbers and those that follow them.
+// Combines 16 numbers and those that follow them in the depth into pairs.
 BURN_VECTORS __m512i join(__m256i first, __m256i second) {
   constexpr __mmask16 kAll = 0xffff;  // without a mask GCC 12 warns of its own header
   const __m512i low = _mm512_maskz_cvtepu16_epi32(kAll, first), high = _mm512_maskz_cvtepu16_epi32(kAll, second);
   return _mm512_or_si512(low, _mm512_maskz_slli_epi32(kAll, high, 16));
 }
 
-// A unit of each of 16 lines that lie across, of which `mask` are there; `depth` numbers are left of each.
+// A unit of each of 16 lines that are stored across, for lines in `mask`; `depth` numbers are left of each.
 BURN_VECTORS __m512i load_units(__mmask16 mask, const std::uint16_t* from, std::int64_t stride, std::int64_t depth) {
   return join(_mm256_maskz_loadu_epi16(depth > 0 ? mask : 0, from),
               _mm256_maskz_loadu_epi16(depth > 1 ? mask : 0, from + stride));
@@ -77,7 +77,7 @@ BURN_VECTORS __m512i load_units(__mmask16 mask, const float* from, std::int64_t,
   return _mm512_maskz_loadu_epi32(depth > 0 ? mask : 0, from);
 }
 
-// Eight tiles side by side: so many lines of the cache are read one after the other, and so many are written to.
+// Tiles packed side by side: this many cache lines are read in sequence, and as many are written to.
 constexpr std::int64_t kTogether = 8;
 
 template <typename T>
@@ -121,7 +121,7 @@ BURN_VECTORS void pack_across(const DotLines<T>& p, const PanelRange& range, std
   }
 }
 
-// The other way around, tile by tile.
+// Packs with transposed tiles, one by one.
 template <typename T>
 BURN_VECTORS void pack_transposed(const DotLines<T>& p, const PanelRange& range, std::uint32_t* packed) {
   for (std::int64_t line = 0; line < range.panels * kPanelLines; line += 16) {

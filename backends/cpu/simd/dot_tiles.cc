@@ -36,8 +36,8 @@ std::int32_t unit_at(const std::byte* from) {
   return unit;
 }
 
-// Eight rows of the block at a time: with both halves of the columns 16 sums, for as many instructions under way. Of
-// the right operand as much at a time as stays in the first cache. (Of bf16's instructions those for f32 use none.)
+// Eight rows of the block at a time: with both halves of the columns 16 sums, for as many instructions in flight. Only
+// as much of the right operand at a time as stays in the first-level cache. (For f32 no bf16 instruction is used.)
 template <typename T>
 BURN_VECTOR_PAIRS void multiply_vectors(const DotBlock& p) {
   constexpr std::int64_t kPiece = 256;  // units of depth
@@ -122,7 +122,7 @@ BURN_TILES void multiply_tiles(const DotBlock& p) {
 
 // --- which of them ---------------------------------------------------------------------------------------------------
 
-// Linux gives tiles' state only to processes that ask for it.
+// Linux enables the state of tiles only for processes that request it.
 bool has_tiles() {
   constexpr unsigned kBFloat16 = 1U << 22, kTiles = 1U << 24;  // cpuid 7, edx
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
@@ -149,7 +149,7 @@ std::vector<DotTiles> find(float) {
 
 template <typename T>
 std::span<const DotTiles> dot_tiles() {
-  static const auto& found = *new std::vector(find(T{}));  // of threads that outlive us
+  static const auto& found = *new std::vector(find(T{}));  // never destroyed: threads may outlive it
   return found;
 }
 #undef BURN_VECTOR_PAIRS

@@ -1,5 +1,5 @@
-// Products by blocks of sums that stay in registers: of bf16 by instructions that multiply pairs and add to floats,
-// AMX's on tiles and AVX-512's on vectors, and of f32 by AVX-512.
+// Products by blocks of sums that stay in registers: of bf16 with instructions that multiply pairs and add to floats
+// (AMX's on tiles, AVX-512's on vectors), and of f32 with AVX-512.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace burn::backends::cpu {
 
-// A panel's first so many lines, or twice as many, ..., are read where they are on the left.
+// The left operand is read in place in multiples of this many lines of a panel.
 template <typename T>
 inline constexpr std::int64_t kLeftLines = sizeof(T) == 2 ? kPanelLines : 8;
 
-// A panel of the left operand: where its first line is, and how many bytes it is from a line to the next, from the
-// first 16 lines to the others, and from a step to the next.
+// A panel of the left operand: where its first line is, and the bytes from a line to the next, from the first 16 lines
+// to the others, and from a step to the next.
 struct LeftPanel {
   const std::byte* data;
   std::int64_t line, half, step;
@@ -31,8 +31,8 @@ struct LeftPanel {
   }
 };
 
-// sums [32, 32], row-major = the product of two panels, or that and what they were; of their first `rows` rows, and
-// maybe more. A panel of bf16 that lies where it is has a depth of whole steps.
+// sums [32, 32], row-major = the product of two panels, added to the old sums if `adds`; for the first `rows` rows, and
+// maybe more. A bf16 panel that is read in place has a depth of whole steps.
 struct DotBlock {
   LeftPanel left;
   const std::uint32_t* right;
@@ -48,7 +48,7 @@ struct DotTiles {
   void (*end)();
 };
 
-// Those that this machine runs and BURN_ISA allows, the fastest first.
+// The variants that this machine runs and BURN_ISA allows, the fastest first.
 template <typename T>
 std::span<const DotTiles> dot_tiles();
 

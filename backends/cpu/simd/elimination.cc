@@ -18,7 +18,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows of n numbers: what is left over by whole vectors comes first.
+// Operations on rows of n numbers: the remainder that does not fill a vector comes first.
 template <typename T>
 class Row {
  public:
@@ -37,7 +37,7 @@ class Row {
 
   HWY_INLINE T dot(const T* x, const T* y) const {
     const D d;
-    // Not with an empty mask: the scalar form of a masked load reads the element all the same, and there may be none.
+    // Not with an empty mask: the scalar form of a masked load would still read the element, and there may be none.
     auto sum = head_ > 0 ? hn::Mul(hn::MaskedLoad(mask_, d, x), hn::MaskedLoad(mask_, d, y)) : hn::Zero(d);
     for (auto i = head_; i < n_; i += kLanes()) sum = hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, y + i), sum);
     return hn::GetLane(hn::SumOfLanes(d, sum));
@@ -51,7 +51,7 @@ class Row {
   const hn::Mask<D> mask_;
 };
 
-// Where rows of a matrix begin, `stride` apart.
+// The rows of a matrix, `stride` apart.
 template <typename T>
 struct Rows {
   T* data;
@@ -59,7 +59,8 @@ struct Rows {
   HWY_INLINE T* operator[](std::int64_t i) const { return data + i * stride; }
 };
 
-// kRows rows of c by kVectors vectors, less the product of kRows rows of l and `depth` rows of u, in registers.
+// Subtracts the product of kRows rows of l and `depth` rows of u from kRows rows of c by kVectors vectors, in
+// registers.
 template <int kRows, int kVectors, bool kMasked, typename D, typename T = hn::TFromD<D>>
 HWY_INLINE void subtract_tile(D d, hn::Mask<D> mask, std::int64_t depth, Rows<const T> l, Rows<const T> u, Rows<T> c) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -121,10 +122,10 @@ void subtract_product(std::int64_t rows, std::int64_t columns, std::int64_t dept
   if (j < columns) each_row(j, kOne, std::false_type{});
 }
 
-// Columns that are eliminated one by one before those behind them see any of it.
+// Columns that are eliminated one by one before the columns to their right are updated.
 constexpr std::int64_t kPanel = 16;
 
-// Rows [begin, end) of what is behind a panel whose columns these are, from the one with its diagonal on.
+// Updates the columns `behind` a panel: rows [begin, end), where the panel has its diagonal, and all rows below.
 template <typename T>
 void finish_panel(std::int64_t rows, std::int64_t begin, std::int64_t end, Rows<const T> a, std::int64_t columns,
                   Rows<T> behind) {
@@ -158,7 +159,7 @@ std::int32_t eliminate(std::int64_t rows, std::int64_t columns, T* matrix, std::
         std::swap_ranges(b + k * sides, b + (k + 1) * sides, b + largest * sides);
       }
       const T pivot = a[k][k];
-      if (pivot == 0) {  // and what is below it
+      if (pivot == 0) {  // and all elements below it
         if (first_zero == 0) first_zero = static_cast<std::int32_t>(k + 1);
         continue;
       }

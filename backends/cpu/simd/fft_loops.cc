@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace {
 
-// Calls body(tag, k) for vectors at k in [begin, end): whole ones, then of four lanes, then one number at a time.
+// Calls body(tag, k) for vectors at k in [begin, end): whole ones, then vectors of four lanes, then single numbers.
 template <typename T, typename Body>
 HWY_INLINE void each_vector(std::int64_t begin, std::int64_t end, const Body& body) {
   const hn::ScalableTag<T> whole;
@@ -99,8 +99,8 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const float* x, std::int64_t step) {
   }
 }
 
-// Four columns at x of as many rows as a vector has lanes. Within each block of four lanes, four vectors are
-// transposed; the blocks are where they belong from the start.
+// Transposes four columns at x of as many rows as a vector has lanes. Within each block of four lanes, four vectors are
+// transposed; the blocks are loaded where they belong.
 HWY_INLINE void transpose_columns(const float* x, std::int64_t x_stride, float* y, std::int64_t y_stride) {
   const hn::ScalableTag<float> d;
   const hn::RepartitionToWide<decltype(d)> wide;
@@ -179,8 +179,8 @@ void join(std::int64_t n, const T* even, const T* odd, T* x) {
 
 // --- real lines ------------------------------------------------------------------------------------------------------
 
-// Calls body(tag, k) for vectors at k from 1 on whose mirror image, the numbers h - k and those before it, is disjoint
-// from them, and then for single numbers up to the middle.
+// Calls body(tag, k) for vectors at k from 1 on that do not overlap their mirror image, the numbers h - k and those
+// before it, and then for single numbers up to the middle.
 template <typename T, typename Body>
 HWY_INLINE void each_pair(std::int64_t h, const Body& body) {
   const hn::ScalableTag<T> whole;
@@ -191,7 +191,7 @@ HWY_INLINE void each_pair(std::int64_t h, const Body& body) {
   for (; 2 * k <= h; ++k) body(one, k);
 }
 
-// Vectors at k, and those at h - k in the order of k.
+// The mirror image of the vector at k: the numbers from h - k down, in the order of k.
 template <typename D, typename T>
 HWY_INLINE hn::Vec<D> mirrored(D d, const T* x, std::int64_t h, std::int64_t k) {
   return hn::Reverse(d, hn::LoadU(d, x + h - k - static_cast<std::int64_t>(hn::Lanes(d)) + 1));

@@ -1,6 +1,6 @@
-// The inner loops of Fourier transforms, for the widest vectors of this machine. Complex numbers lie as two arrays,
-// real and imaginary parts; e^(-i a) is given as cos = cos a and sin = -sin a. Operands and results do not overlap
-// unless a line here says so, and need no alignment.
+// The inner loops of Fourier transforms, for the widest vectors of this machine. Complex numbers are stored as two
+// arrays, real and imaginary parts; e^(-i a) is passed as cos = cos a and sin = -sin a. Operands and results must not
+// overlap unless stated here, and need no alignment.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace burn::backends::cpu {
 // T: float or double.
 template <typename T>
 struct FftLoops {
-  // One pass of Stockham's order over rows of `s` numbers: `factor` rows of x, m apart, become `factor` rows of y side
-  // by side. cos, sin [m, factor]: what the result k of place p is multiplied by, 1 for p = 0. turn_cos, turn_sin
-  // [factor, s], null or with m = 1: what each number is multiplied by at last.
+  // One pass of Stockham's algorithm over rows of `s` numbers: `factor` rows of x, m apart, become `factor` adjacent
+  // rows of y. cos, sin [m, factor]: the factor of result k of place p, 1 for p = 0. turn_cos, turn_sin [factor, s],
+  // null or with m = 1: factors by which the results are multiplied last.
   using Pass = void (*)(std::int64_t m, std::int64_t s, const T* cos, const T* sin, const T* turn_cos,
                         const T* turn_sin, const T* xr, const T* xi, T* yr, T* yi);
   Pass pass_of_2, pass_of_3, pass_of_4, pass_of_5, pass_of_8;
@@ -26,11 +26,12 @@ struct FftLoops {
   void (*split)(std::int64_t n, const T* x, T* even, T* odd);
   void (*join)(std::int64_t n, const T* even, const T* odd, T* x);
 
-  // 2 h real numbers are h complex ones, z[j] = x[2j] + i x[2j + 1]. From their transform Z that of x, of which there
-  // are h + 1: with Z[h] = Z[0], X[k] = (Z[k] + conj Z[h - k]) / 2 - i e^(-pi i k / h) (Z[k] - conj Z[h - k]) / 2.
-  // cos, sin: of pi k / h.
+  // 2 h real numbers are treated as h complex ones, z[j] = x[2j] + i x[2j + 1]. Computes from their transform Z the
+  // transform of x, which has h + 1 numbers: with Z[h] = Z[0], X[k] = (Z[k] + conj Z[h - k]) / 2 - i e^(-pi i k / h)
+  // (Z[k] - conj Z[h - k]) / 2. cos, sin: of pi k / h.
   void (*unpack_real)(std::int64_t h, const T* cos, const T* sin, const T* zr, const T* zi, T* xr, T* xi);
-  // Back: Z[k] = X[k] + conj X[h - k] + i e^(pi i k / h) (X[k] - conj X[h - k]). The ends of X are taken as real.
+  // The inverse: Z[k] = X[k] + conj X[h - k] + i e^(pi i k / h) (X[k] - conj X[h - k]). The ends of X are taken as
+  // real.
   void (*pack_real)(std::int64_t h, const T* cos, const T* sin, const T* xr, const T* xi, T* zr, T* zi);
 };
 

@@ -1,4 +1,4 @@
-// The functions of float_math-inl.h as types, each with the range where a shorter form of it holds.
+// The functions of float_math-inl.h as types, each with the range in which a shorter form of it is valid.
 #if defined(BURN_FLOAT_FUNCTIONS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BURN_FLOAT_FUNCTIONS_INL_H
 #undef BURN_FLOAT_FUNCTIONS_INL_H
@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace {
 
-// What is beyond the range of a vector function, one by one.
+// Applies `scalar` lane by lane, for numbers outside the range of a vector function.
 template <typename Scalar>
 HWY_INLINE V one_by_one(V x, const Scalar& scalar) {
   HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
@@ -26,8 +26,8 @@ HWY_INLINE V one_by_one(V x, const Scalar& scalar) {
   return hn::Load(F(), lanes);
 }
 
-// A function of the table, where its row names a vector form: `fast` holds for |x| <= kRange, `any` everywhere; kRange
-// is infinite where they are the same.
+// A function of the table whose row names a vector form: `fast` is valid for |x| <= kRange, `any` everywhere; kRange is
+// infinite if they are the same.
 constexpr float kEverywhere = std::numeric_limits<float>::infinity();
 
 template <ir::PointwiseFn kFn>
@@ -69,12 +69,12 @@ struct IdentityFn {
   }
 };
 
-// Functions whose slope never makes a relative error larger do not see the last bit of a quotient.
+// Functions whose slope never enlarges a relative error hide the last bit of a quotient.
 template <typename Fn>
-constexpr bool kForgivesQuotients =
+constexpr bool kToleratesQuotientError =
     std::is_same_v<Fn, VectorForm<ir::PointwiseFn::erf>> || std::is_same_v<Fn, VectorForm<ir::PointwiseFn::tanh>>;
 
-// A vector or a pack, however large its numbers.
+// For a vector or a pack of numbers of any size.
 template <typename Fn, typename T>
 HWY_INLINE T anywhere(T x) {
   if constexpr (Fn::kRange != kEverywhere) {

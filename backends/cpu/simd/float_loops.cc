@@ -5,8 +5,8 @@
 
 #include "backends/cpu/simd/isa.h"
 
-// Compiled once per instruction set: this file includes itself through foreach_target.h. What the baseline has, the
-// plain loops do as well.
+// Compiled once per instruction set: this file includes itself through foreach_target.h. For the baseline's vectors the
+// plain loops are as fast.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/simd/float_loops.cc"
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
@@ -27,8 +27,8 @@ HWY_NOINLINE void four_anywhere(float* y, const float* x, const Before& before) 
   }
 }
 
-// Four vectors at a time: they share constants and the test of their range. They stay in registers: the loop that takes
-// over where they are out of range reads them again.
+// Four vectors at a time: they share constants and the check of their range. They stay in registers: the loop that
+// takes over if they are out of range reads them again.
 template <typename Fn, typename Before>
 HWY_INLINE void four(float* y, const float* x, const Before& before) {
   const Pack v = map(load<Pack>(x), before);
@@ -44,7 +44,7 @@ HWY_INLINE void each_vector(std::int64_t n, float* y, const float* x, const Befo
   const auto step = static_cast<std::int64_t>(4 * hn::Lanes(F()));
   std::int64_t i = 0;
   for (; i + step <= n; i += step) four<Fn>(y + i, x + i, before);
-  // Of what is left no more than there is: numbers of rows are few, and a root of four vectors takes 80 cycles.
+  // The rest in as few vectors as possible: there are few numbers per row, and a root of four vectors takes 80 cycles.
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
   for (; i + lanes <= n; i += lanes) hn::StoreU(anywhere<Fn>(before(hn::LoadU(F(), x + i))), F(), y + i);
   if (i == n) return;
@@ -72,7 +72,7 @@ void unary_run(std::int64_t n, void* result, const void* const* operands, const 
 }
 
 void divide_run(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
-  constexpr std::int64_t kFew = 16;  // are divided sooner than the inverse is at hand: the mean of a row
+  constexpr std::int64_t kFew = 16;  // so few are divided faster than the inverse is computed: the mean of a row
   const float divisor = *static_cast<const float*>(operands[1]);
   const bool is_plain = n < kFew || strides[0] != 1 || strides[1] != 0;
   if (!is_plain && DividedBy::has_exact_inverse(divisor)) {
@@ -90,7 +90,7 @@ void divide_run(std::int64_t n, void* result, const void* const* operands, const
                           [quotient](V x) HWY_ATTR { return quotient(x); });
 }
 
-// Fn(a First b) where b is one number and a is not; anything else takes two passes.
+// Fn(a First b) in one pass if b is one number and a is not; anything else takes two passes.
 template <typename First, typename Fn>
 void run_after(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
   auto* y = static_cast<float*>(result);
@@ -110,7 +110,7 @@ void run_after_division(std::int64_t n, void* result, const void* const* operand
   auto* y = static_cast<float*>(result);
   if (strides[0] == 1 && strides[1] == 0 && DividedBy::takes(divisor)) {
     const auto* x = static_cast<const float*>(operands[0]);
-    if constexpr (kForgivesQuotients<Fn>) {
+    if constexpr (kToleratesQuotientError<Fn>) {
       const V inverse = hn::Set(F(), 1 / divisor);
       return each_vector<Fn>(n, y, x, [inverse](V a) HWY_ATTR { return hn::Mul(a, inverse); });
     }

@@ -5,7 +5,8 @@
 
 namespace burn::backends::cpu {
 
-// Null where there is none, and on machines without wide vectors (or with BURN_ISA=baseline): the plain loops serve.
+// Null if there is none, and on machines without wide vectors (or with BURN_ISA=baseline): the plain loops are used
+// then.
 RunLoop vector_loop(ir::PointwiseFn fn, ir::DType dtype);
 
 // fn(a first b) in one pass, for first one of add, sub, mul and div; b has stride 0 or 1. Null as above.

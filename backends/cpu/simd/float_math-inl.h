@@ -49,11 +49,11 @@ HWY_INLINE T without_ln2(T x, T n) {
   return neg_mul_add(n, constant<T>(1.428606765330187e-06), neg_mul_add(n, constant<T>(0.693145751953125), x));
 }
 
-// Where the functions below with a name in `fast_` hold; the rest, and NaN, is theirs without it.
+// Where the functions below named `fast_...` are valid; outside, and for NaN, call those without the prefix.
 constexpr float kExpRange = 87, kSineRange = 8192;
 
-// e^x = 2^k e^r. Adding this rounds to a whole number and leaves it in the lowest bits, from where it goes into the
-// exponent.
+// e^x = 2^k e^r. Adding this constant rounds to an integer and leaves it in the lowest bits, from which it is shifted
+// into the exponent.
 constexpr double kRoundingBias = 12582912;  // 1.5 * 2^23
 
 HWY_INLINE V add_to_exponent(V x, V lowest_bits) {
@@ -71,8 +71,9 @@ HWY_INLINE Two<T> power_of_lowest_bits(Two<T> x) {
   return {power_of_lowest_bits(x.a), power_of_lowest_bits(x.b)};
 }
 
-// e^x as the product of the two, for x up to kExpRange and NaN; what is less than 2^-126 is 2^-126. Of numbers near 0
-// within 1.7e-7, and within 2e-8 |x| more of others, whose e^x is less: for sums, in which the largest is 1.
+// e^x as the product of `fraction` and `power`, for x up to kExpRange and NaN; results below 2^-126 become 2^-126.
+// Accurate to 1.7e-7 for numbers near 0, and to 2e-8 |x| more for others, whose e^x is smaller: for sums in which the
+// largest term is 1.
 template <typename T>
 HWY_INLINE void split_exp(T x, T& fraction, T& power) {
   const T bounded = max(constant<T>(-87.3), x), bias = constant<T>(kRoundingBias + 127);
@@ -90,15 +91,15 @@ HWY_INLINE T fast_exp(T x) {
   return add_to_exponent(exp_near_zero(without_ln2(x, sub(shifted, bias))), shifted);
 }
 
-// Also where e^x is infinite, subnormal or zero.
+// Also correct where e^x is infinite, subnormal or zero.
 HWY_INLINE V exp(V x) {
-  const V bounded = hn::Min(hn::Max(x, constant<V>(-104)), constant<V>(89));  // 0 and infinity lie beyond
+  const V bounded = hn::Min(hn::Max(x, constant<V>(-104)), constant<V>(89));  // beyond: 0 and infinity
   const VI k = hn::NearestInt(hn::Mul(bounded, constant<V>(1.4426950408889634)));
   const V e = exp_near_zero(without_ln2(bounded, hn::ConvertTo(F(), k)));
   return keep_nan(x, scale(e, k));
 }
 
-// AVX-512 multiplies by 2^k for any k in one instruction, rounding once: there is one way for all x.
+// AVX-512 multiplies by 2^k for any k in one instruction, rounding once: one form serves all x.
 #undef BURN_SCALES_ANYWHERE
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
 #define BURN_SCALES_ANYWHERE 1
@@ -115,14 +116,14 @@ HWY_INLINE Two<T> times_power(Two<T> x, Two<T> k) {
 // For x up to 89, and NaN.
 template <typename T>
 HWY_INLINE T scaled_exp_up_to_89(T x) {
-  const T bounded = max(constant<T>(-104), x);  // 0 lies beyond; NaN passes
+  const T bounded = max(constant<T>(-104), x);  // beyond: 0; NaN passes
   const T bias = constant<T>(kRoundingBias);
   const T k = sub(mul_add(bounded, constant<T>(1.4426950408889634), bias), bias);
   return times_power(exp_near_zero(without_ln2(bounded, k)), k);
 }
 template <typename T>
 HWY_INLINE T scaled_exp(T x) {
-  return scaled_exp_up_to_89(min(constant<T>(89), x));  // infinity lies beyond
+  return scaled_exp_up_to_89(min(constant<T>(89), x));  // beyond: infinity
 }
 #endif
 
@@ -151,7 +152,7 @@ HWY_INLINE V log(V x) {
   return hn::IfThenElse(hn::Lt(x, hn::Zero(f32)), hn::NaN(f32), keep_nan(x, y));
 }
 
-// ln(u) x / (u - 1) with u = 1 + x: what rounding did to u cancels (Kahan).
+// ln(u) x / (u - 1) with u = 1 + x: the rounding error of u cancels (Kahan).
 HWY_INLINE V log1p(V x) {
   const V one = constant<V>(1), u = hn::Add(x, one), d = hn::Sub(u, one);
   const V y = hn::Mul(log(u), hn::Div(x, d));
@@ -159,7 +160,7 @@ HWY_INLINE V log1p(V x) {
   return hn::IfThenElse(as_is, x, hn::IfThenElse(hn::Eq(u, hn::Zero(F())), hn::Neg(hn::Inf(F())), y));
 }
 
-// e^x - 1: for small x x + x^2 times a polynomial, elsewhere by exp.
+// e^x - 1: for small x by x + x^2 times a polynomial, otherwise by exp.
 HWY_INLINE V expm1(V x) {
   const V p = polynomial(x, 0.5, 0.1666666716337204, 0.041666269302368164, 0.008333263918757439, 0.0013946176040917635,
                          0.000199185247765854);
@@ -167,7 +168,7 @@ HWY_INLINE V expm1(V x) {
   return hn::IfThenElse(hn::Lt(hn::Abs(x), constant<V>(0.34657)), small, hn::Sub(exp(x), constant<V>(1)));
 }
 
-// x within +-bound. Where one operand is NaN, Min and Max give the second, so it passes.
+// x limited to +-bound. If one operand is NaN, Min and Max return the second, so NaN passes.
 template <typename T>
 HWY_INLINE T bounded_by(double bound, T x) {
   return max(constant<T>(-bound), min(constant<T>(bound), x));
@@ -185,9 +186,9 @@ HWY_INLINE T tanh(T x) {
 }
 
 #if BURN_SCALES_ANYWHERE
-// erf(n / 8 + f) for |f| <= 1/16 is a polynomial of f, whose coefficients for each n an instruction picks out of two
-// registers. At 0 it is f + f q(f), so that nothing is lost of small numbers. Ends of neighbours weigh most in the
-// fit: so erf falls nowhere, which was tried for every number up to 4.
+// erf(n / 8 + f) for |f| <= 1/16 is a polynomial of f, whose coefficients for each n one instruction selects from two
+// registers. At 0 it is f + f q(f), so that small numbers lose no precision. The ends of neighbouring intervals have
+// the largest weight in the fit, so erf never decreases, which was checked for every number up to 4.
 alignas(64) inline constexpr float kErfTable[5][32] = {
     {0.f,          0.140316203f, 0.276326388f, 0.404116899f, 0.520499885f, 0.623240888f, 0.711155653f, 0.784075081f,
      0.842700779f, 0.888388216f, 0.92290014f,  0.948170066f, 0.966105163f, 0.978443742f, 0.986671686f, 0.99199003f,
@@ -238,17 +239,17 @@ HWY_INLINE T erf(T x) {
   return with_sign_of(x, mul_add(q, f, max(pick_of_32(n, kErfTable[0]), f)));
 }
 #else
-// erf(|x|) = 1 - (1 - y)^8, where a polynomial of |x| gives y up to where erf is 1 in f32. Squaring 1 - y, three times,
-// is 2 y - y^2 for y itself: that keeps the digits of a small one and, rounded once, grows wherever y does. And y does:
-// most of it is the product inside the last mul_add, and the rest is made of small numbers, whose rounding is less than
-// a step of x.
+// erf(|x|) = 1 - (1 - y)^8, where a polynomial of |x| computes y up to where erf is 1 in f32. Squaring 1 - y, three
+// times, is 2 y - y^2 for y itself, which keeps the digits of a small y and, rounded once, grows wherever y does. And y
+// grows: most of it is the product inside the last mul_add, and the rest consists of small numbers, whose rounding
+// error is less than a step of x.
 template <typename T>
 HWY_INLINE T erf(T x) {
   const T a = min(constant<T>(3.95), magnitude(x));
   const T p = polynomial(sub(a, constant<T>(3)), 0.010002001284754524, -0.016089914957928914, 0.0012623791780659208,
                          0.0005612394837785763, -0.00017219480073329076, -2.464626569805953e-06, 4.800479318342747e-06);
   const T rest = mul(a, mul_add(a, p, constant<T>(6.567115490296871e-09)));
-  // Not sooner, or there would be more numbers at once than registers.
+  // Not computed earlier, or there would be more live numbers than registers.
   const T line = mul_add(a, constant<T>(0.025), constant<T>(0.1410473883152008));
   T y = mul_add(a, line, rest);
   for (int k = 0; k < 3; ++k) y = neg_mul_add(y, y, add(y, y));

@@ -1,4 +1,4 @@
-// The rows of pointwise.def as types: ir::prelude::add_row::value(a, b), always inlined into the loop that asks.
+// The rows of pointwise.def as types: ir::prelude::add_row::value(a, b), always inlined into the calling loop.
 #pragma once
 
 #include "base/half.h"

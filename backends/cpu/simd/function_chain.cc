@@ -49,7 +49,7 @@ template <typename Last>
 struct OneByOne {
   static HWY_INLINE V of(V v, V c, V d, V e) { return Last::of(hn::Mul(hn::Add(v, c), d), e); }
 };
-// The same for a power of two as e, where c is c e: a step less, and rounded alike.
+// The same if e is a power of two and c is replaced by c e: one step less, with the same rounding.
 struct ByPowerOfTwo {
   static HWY_INLINE V of(V v, V c, V d, V e) { return hn::Mul(hn::MulAdd(v, e, c), d); }
 };
@@ -79,7 +79,7 @@ void run_stores(bool past_caches, std::int64_t n, float* y, const float* x, V b,
   run_vectors<Fn, First, Finish, false>(n, y, x, b, steps);
 }
 
-// Steps that are not there are a product with 1 or a sum with -0, which change nothing.
+// Missing steps become a product with 1 or a sum with -0, which change nothing.
 template <typename Fn>
 HWY_NOINLINE void run_pattern(FunctionPattern pattern, std::int64_t n, void* result, const void* const* operands,
                               const std::int64_t* strides) {
@@ -106,10 +106,10 @@ HWY_NOINLINE void run_pattern(FunctionPattern pattern, std::int64_t n, void* res
       const float scale = divides_last ? 1 / number : number;
       steps[2].start(&scale, 0);
       divides_last = false;
-      // Not far from 1, so that what is small or large stays a normal number either way; and not negative, or a zero
-      // would have the other sign.
+      // Near 1, so that small and large numbers stay normal either way; and not negative, or a zero would have the
+      // other sign.
       by_power_of_two =
-          kForgivesQuotients<Fn> && pattern.adds && strides[added] == 0 && scale >= 0.0625f && scale <= 16;
+          kToleratesQuotientError<Fn> && pattern.adds && strides[added] == 0 && scale >= 0.0625f && scale <= 16;
       if (by_power_of_two) {
         const float scaled = *static_cast<const float*>(operands[added]) * scale;
         steps[0].start(&scaled, 0);
@@ -122,7 +122,7 @@ HWY_NOINLINE void run_pattern(FunctionPattern pattern, std::int64_t n, void* res
     run_stores<Fn, First, Finish>(pattern.past_caches, n, static_cast<float*>(result),
                                   static_cast<const float*>(operands[0]), factor, steps);
   };
-  if constexpr (kForgivesQuotients<Fn>) {
+  if constexpr (kToleratesQuotientError<Fn>) {
     if (by_power_of_two && divides_first) return run.template operator()<Div, ByPowerOfTwo>();
     if (by_power_of_two) return run.template operator()<Mul, ByPowerOfTwo>();
     if (divides_first && divides_last) return run.template operator()<Div, OneByOne<Div>>();
@@ -132,7 +132,7 @@ HWY_NOINLINE void run_pattern(FunctionPattern pattern, std::int64_t n, void* res
   run.template operator()<Mul, OneByOne<Mul>>();
 }
 
-// A loop is a bare function, so there is one for every pattern.
+// A loop is a plain function, so there is one for every pattern.
 template <typename Fn, int kPattern>
 void loop_for(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
   run_pattern<Fn>(FunctionPattern::decode(kPattern), n, result, operands, strides);
@@ -140,7 +140,7 @@ void loop_for(std::int64_t n, void* result, const void* const* operands, const s
 
 template <typename Fn>
 RunLoop loop_of(FunctionPattern pattern) {
-  if (pattern.first == Scale::div && !kForgivesQuotients<Fn>) return nullptr;
+  if (pattern.first == Scale::div && !kToleratesQuotientError<Fn>) return nullptr;
   static constexpr auto kLoops = []<int... kPatterns>(std::integer_sequence<int, kPatterns...>) {
     return std::array<RunLoop, sizeof...(kPatterns)>{&loop_for<Fn, kPatterns>...};
   }(std::make_integer_sequence<int, FunctionPattern::kCount>());

@@ -1,4 +1,4 @@
-// The 16-bit floats to and from float, in integer arithmetic that vectorises on any machine.
+// Converts the 16-bit floats to and from float, in integer arithmetic that vectorises on any machine.
 namespace burn::backends::cpu::BURN_ISA {
 namespace {
 

@@ -1,11 +1,11 @@
-// Rows of a product of integers for as many columns as fit into registers. See
+// Multiplies rows of a product of integers with as many columns as fit into registers. See
 // backends/cpu/kernels/integer_products.cc.
 namespace burn::backends::cpu::BURN_ISA {
 namespace {
 
 constexpr int kRowsAtOnce = BURN_ISA_BYTES / 8;  // as many as there are registers for
 
-// Computes in vectors of Wide, whose products and sums lose what T has no bits for anyway.
+// Computes in vectors of Wide: bits that their products and sums lose would not fit into T anyway.
 template <typename T, int kRows>
 [[gnu::always_inline]] inline void multiply_rows(const IntegerPanel<T>& p, std::int64_t row) {
   using Wide = typename IntegerPanel<T>::Wide;
@@ -13,7 +13,7 @@ template <typename T, int kRows>
   constexpr int kLanes = BURN_ISA_BYTES / sizeof(Wide), kVectors = kPanelBytes / BURN_ISA_BYTES;
   Vector sums[kRows][kVectors] = {};
   const T* a = p.a + row * p.a_stride;
-  Wide widened[kRows][sizeof(T) == sizeof(Wide) ? 1 : kPanelDepth];  // what comes from memory is spread faster
+  Wide widened[kRows][sizeof(T) == sizeof(Wide) ? 1 : kPanelDepth];  // broadcasts from memory are faster
   if constexpr (sizeof(T) != sizeof(Wide)) {
     for (int r = 0; r < kRows; ++r)
       for (std::int64_t k = 0; k < p.depth; ++k) widened[r][k] = a[r * p.a_stride + k];

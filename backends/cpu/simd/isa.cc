@@ -22,7 +22,7 @@ std::string_view name(Level level) {
 
 #if BURN_HAS_LEVELS && !BURN_ONLY_LEVEL
 
-// Before any loop of Highway's is looked up: those keep to the same level.
+// Called before any loop of Highway's is looked up, as these use the same level.
 Level find_level() {
   const auto wanted = setting(Setting::isa);
   const auto highest = machine_level();

@@ -14,10 +14,10 @@
 
 namespace burn::backends::cpu {
 
-// x86-64-v3: AVX2, FMA, F16C. BURN_ISA=baseline says no, so that the baseline can be tested on any machine.
+// x86-64-v3: AVX2, FMA, F16C. False with BURN_ISA=baseline, so that the baseline can be tested on any machine.
 bool runs_v3();
 
-// x86-64-v4: AVX-512. BURN_ISA=v3 says no, for the same reason.
+// x86-64-v4: AVX-512. False with BURN_ISA=v3, for the same reason.
 bool runs_v4();
 
 // Whether the loops of this build run on this machine, at the level that BURN_ISA asks for. Only a build with
@@ -30,7 +30,7 @@ Status check_only_level(Level only, Level machine, std::string_view wanted);
 
 }  // namespace burn::backends::cpu
 
-// The best variant of a function or table that every instruction set has.
+// The best variant for this machine of a function or table that exists for every instruction set.
 #if !BURN_HAS_LEVELS || BURN_ONLY_LEVEL == 1
 #define BURN_BEST(symbol) (baseline::symbol)
 #elif BURN_ONLY_LEVEL == 3

@@ -1,5 +1,5 @@
-// Which of a file's loops a program wants, compiled for each instruction set: the tables of loops by function and by
-// step are here, a file says what its loop for one of them is.
+// Selects a file's loop for a program, compiled for each instruction set: the tables of loops by function and by step
+// are here; the including file supplies its loop for each.
 #if defined(BURN_LOOP_CHOICE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BURN_LOOP_CHOICE_INL_H
 #undef BURN_LOOP_CHOICE_INL_H

@@ -2,7 +2,8 @@
 // cmake/BurnCpuLevels.cmake compiles it when the build is configured.
 #pragma once
 
-// GCC compiles parts of a file for another instruction set, also templates; others use the baseline alone.
+// GCC compiles parts of a file, also templates, for another instruction set; with other compilers only the baseline is
+// used.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define BURN_HAS_LEVELS 1
 #else

@@ -1,10 +1,10 @@
-// Numbers as whole ones that sort alike. Compiled by cpu/simd/foreach.h.
+// Maps numbers to integers that sort in the same order. Compiled by cpu/simd/foreach.h.
 
 namespace burn::backends::cpu::BURN_ISA {
 namespace {
 
-// keys[i] = that of x[i * stride], in all bits changed by `flip`: 0 or ~0, for the reverse order. Zeros have one key,
-// as have all that are not a number: the largest. `infinity`: of floats, its bits.
+// keys[i] = the key of x[i * stride], with all bits XORed with `flip`: 0, or ~0 for the reverse order. Zeros of both
+// signs have the same key, and all NaNs have the largest. `infinity`: for floats, its bits.
 template <KeyKind kKind, typename U>
 void keys_of(std::int64_t n, const U* __restrict__ x, std::int64_t stride, U infinity, U flip, U* __restrict__ keys) {
   constexpr U kSign = static_cast<U>(U{1} << (8 * sizeof(U) - 1));

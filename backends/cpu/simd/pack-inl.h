@@ -1,6 +1,6 @@
-// Several vectors that go through a function side by side. Its steps depend on each other, and an addition takes the
-// time of several: in this order the processor has something to do meanwhile, where one vector after the other fills
-// its queues with steps that wait. A function over T below is one over a vector, two (Pair) and four (Pack).
+// Several vectors that pass through a function side by side. The function's steps depend on each other, and an addition
+// takes several cycles: this way the processor has other work meanwhile, whereas one vector after the other would fill
+// its queues with waiting steps. A function over T below accepts a vector, two (Pair) or four (Pack).
 #if defined(BURN_PACK_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BURN_PACK_INL_H
 #undef BURN_PACK_INL_H
@@ -16,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 
-// Two vectors, or two of twos.
+// Two vectors, or two pairs of them.
 template <typename T>
 struct Two {
   T a, b;
@@ -29,7 +29,7 @@ constexpr int kVectorsOf = 2 * kVectorsOf<decltype(T::a)>;
 template <>
 inline constexpr int kVectorsOf<V> = 1;
 
-// The numbers of a T.
+// The number of lanes in a T.
 template <typename T>
 HWY_INLINE std::int64_t lanes_of() {
   return kVectorsOf<T> * static_cast<std::int64_t>(hn::Lanes(F()));
@@ -51,7 +51,7 @@ template <typename T, typename Op>
 HWY_INLINE Two<T> map(Two<T> x, Two<T> y, const Op& op) {
   return {map(x.a, y.a, op), map(x.b, y.b, op)};
 }
-// Calls op(vector, i) for each, i being where its numbers are when those of x are at `at`.
+// Calls op(vector, i) for each vector; i is the position of its numbers if those of x begin at `at`.
 template <typename Op>
 HWY_INLINE void for_each_vector(V x, std::int64_t at, const Op& op) {
   op(x, at);
@@ -62,7 +62,7 @@ HWY_INLINE void for_each_vector(Two<T> x, std::int64_t at, const Op& op) {
   for_each_vector(x.b, at + lanes_of<T>(), op);
 }
 
-// Full of one vector.
+// A T filled with one vector.
 template <typename T>
 HWY_INLINE T repeat(V x) {
   if constexpr (std::is_same_v<T, V>) {
@@ -121,7 +121,7 @@ HWY_INLINE T magnitude(T x) {
   return map(x, [](V v) HWY_ATTR { return hn::Abs(v); });
 }
 
-// The size of y, which is not negative, with the sign of x.
+// The magnitude of y, which is not negative, with the sign of x.
 template <typename T>
 HWY_INLINE T with_sign_of(T x, T y) {
   return map(x, y, [](V v, V size) HWY_ATTR { return hn::CopySignToAbs(size, v); });

@@ -33,7 +33,7 @@ using W = hn::Vec<U64>;
 
 constexpr int kRounds = 10;
 
-// The counters of as many blocks as there are lanes. Of each word's 64 bits the lower half counts: what is above it is
+// The counters of as many blocks as there are lanes. Only the lower half of each 64-bit word is used: the upper half is
 // left over from products, and never read.
 struct Counters {
   W c0, c1, c2, c3;

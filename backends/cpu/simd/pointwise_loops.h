@@ -18,7 +18,7 @@ template <typename T>
     return *x;
 }
 
-// T: what goes in, Y: what comes out.
+// T: the type of the operands, Y: that of the result.
 template <typename Row, typename T, typename Y>
 void unary_run(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
   auto* y = static_cast<Stored<Y>*>(result);
@@ -58,7 +58,7 @@ void binary_run(std::int64_t n, void* result, const void* const* operands, const
   }
 }
 
-// b and c are only moved, so T is any type of the right size.
+// b and c are only copied, so T is any type of the right size.
 template <typename Row, typename T>
 void choose_run(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
   auto* y = static_cast<T*>(result);

@@ -1,4 +1,4 @@
-// Where the loops of the pointwise functions are found. They are many, so the classes are spread over several files.
+// Finds the loops of the pointwise functions. There are many, so the classes are spread over several files.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace burn::backends::cpu {
 // Over n elements: a contiguous result, operands with strides in elements (0: the same element for all).
 using RunLoop = void (*)(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides);
 
-// The dtype whose loop does the work for operands of a dtype.
+// The dtype whose loop is used for operands of a dtype.
 ir::DType loop_dtype(ir::PointwiseClass kind, ir::DType operand);
 
-// The fastest there is for that dtype, as loop_dtype has it; null as below.
+// The fastest loop for that dtype, which must come from loop_dtype(); null as below.
 RunLoop pointwise_loop(ir::PointwiseFn fn, ir::DType dtype);
 
 // One function per file. Null for functions of other classes and for dtypes that the function does not take. 16-bit

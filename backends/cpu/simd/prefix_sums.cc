@@ -41,8 +41,8 @@ HWY_INLINE hn::Vec<D> moved_up(hn::Vec<D> v) {
   return hn::IfThenZeroElse(hn::RebindMask(D(), hn::Lt(lane, hn::Zero(I()))), moved);
 }
 
-// Within a vector by sums of neighbours, pairs and fours: what is before it is added last, so that the next vector
-// waits for one addition.
+// Within a vector by sums of neighbours, pairs and fours; the sum before the vector is added last, so that the next
+// vector waits for one addition.
 double run(std::int64_t n, double before, const float* x, float* y) {
   const D d;
   const F f;

@@ -1,4 +1,4 @@
-// From random bits to numbers.
+// Converts random bits to numbers.
 namespace burn::backends::cpu::BURN_ISA {
 namespace {
 

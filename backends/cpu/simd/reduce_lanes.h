@@ -1,21 +1,21 @@
-// What reductions compute in: the types of blocks and totals, the lanes of a block, and how lanes become one number.
+// Types of reductions: those of blocks and totals, the lanes of a block, and how lanes are combined to one number.
 #include "backends/cpu/simd/half_loops.h"
 
 namespace burn::backends::cpu::BURN_ISA {
 namespace {
 
-// What an element is once it is read.
+// The type of an element after it is read.
 template <typename T>
 using Element = std::conditional_t<std::is_same_v<T, bool>, unsigned char, ir::compute_t<T>>;
 
-// Integers that hold the sum of 256 elements of T: no lane, and no column, adds more of them within a block.
+// Integers that hold the sum of 256 elements of T: no lane, and no column, adds more within a block.
 template <typename T>
 using SumOfMany = std::conditional_t<
     sizeof(T) == 1, std::conditional_t<std::is_signed_v<T>, std::int16_t, std::uint16_t>,
     std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
                        std::int64_t>>;
 
-// What a block is computed in, and what blocks are combined in.
+// The type that a block is computed in, and the type that blocks are combined in.
 template <typename Op, typename T, typename R = T>
 using Block =
     std::conditional_t<std::is_same_v<T, R>, Element<T>, std::conditional_t<std::is_same_v<Op, Sum>, SumOfMany<T>, R>>;
@@ -61,7 +61,7 @@ void store_totals(std::int64_t n, const void* totals, void* result) {
   }
 }
 
-// The first `kWidth` lanes combined into the first, in halves. Every width is known to the compiler, so lanes stay in
+// Combines the first `kWidth` lanes into the first, by halves. Every width is known to the compiler, so lanes stay in
 // registers.
 template <typename Op, int kWidth, typename T>
 [[gnu::always_inline]] inline T fold_lanes(T* lanes) {
@@ -73,10 +73,10 @@ template <typename Op, int kWidth, typename T>
   }
 }
 
-// Asks for what lies a page further on: the processor's own prefetchers stop where a page ends, and a pass that only
-// reads would wait there.
+// Prefetches data one page ahead: the processor's own prefetchers stop at the end of a page, and a pass that only reads
+// would wait there.
 template <int kCount, typename T>
-[[gnu::always_inline]] inline void ask_ahead(const Stored<T>* x) {
+[[gnu::always_inline]] inline void prefetch_next_page(const Stored<T>* x) {
   constexpr int kPage = 4096, kLine = 64;
   const auto* bytes = reinterpret_cast<const char*>(x) + kPage;
   for (int at = 0; at < kCount * static_cast<int>(sizeof(Stored<T>)); at += kLine) __builtin_prefetch(bytes + at);
@@ -85,7 +85,7 @@ template <int kCount, typename T>
 template <typename Op, typename T>
 constexpr bool kIsExtreme = (std::is_same_v<Op, Max> || std::is_same_v<Op, Min>)&&std::is_floating_point_v<Element<T>>;
 
-// Of two numbers that are none of them NaN: one instruction of the processor's.
+// The larger or smaller of two numbers, neither of them NaN: one instruction of the processor.
 template <typename Op, typename T>
 [[gnu::always_inline]] inline T extreme(T a, T b) {
   if constexpr (std::is_same_v<Op, Max>)
@@ -95,13 +95,13 @@ template <typename Op, typename T>
 }
 
 #ifdef __SANITIZE_ADDRESS__
-// GCC 12 takes arrays of 64 bytes on that sanitizer's stack to be aligned, which they are not.
+// GCC 12 assumes that arrays of 64 bytes on that sanitizer's stack are aligned, which they are not.
 constexpr bool kFoldsVectors = false;
 #else
 constexpr bool kFoldsVectors = true;
 #endif
 
-// In halves, as vectors: GCC takes lane by lane what it unrolls.
+// By halves, as vectors: GCC would compute an unrolled loop lane by lane.
 template <typename Op, int kWidth, typename T>
 [[gnu::always_inline]] inline T fold_extremes(T* lanes) {
   if constexpr (kFoldsVectors && kWidth > 4) {
@@ -122,8 +122,8 @@ template <typename Op, int kWidth, typename T>
   }
 }
 
-// The largest or smallest of x; NaN if there is one, which is looked for beside, two numbers at a time. What is no
-// number is never larger or smaller, so lanes have none.
+// The largest or smallest of x; NaN if there is one, which is checked separately, two numbers at a time. NaN is never
+// larger or smaller, so lanes contain none.
 template <typename Op, int kLanes, typename T>
 [[gnu::always_inline]] inline Element<T> extreme_of(std::int64_t size, const Stored<T>* x, Element<T> identity) {
   using Flag = std::conditional_t<sizeof(Element<T>) == 8, std::int64_t, std::int32_t>;
@@ -136,7 +136,7 @@ template <typename Op, int kLanes, typename T>
   std::int64_t i = 0;
   constexpr std::int64_t kBoth = std::int64_t{2} * kLanes;
   for (; i + kBoth <= size; i += kBoth) {
-    ask_ahead<2 * kLanes, T>(x + i);
+    prefetch_next_page<2 * kLanes, T>(x + i);
     for (int l = 0; l < kLanes; ++l) {
       const auto v = load_block<T>(x + i + l), w = load_block<T>(x + i + kLanes + l);
       lanes[l] = extreme<Op>(v, lanes[l]);
@@ -158,7 +158,7 @@ template <typename Op, int kLanes, typename T>
   return fold_extremes<Op, kLanes>(lanes);
 }
 
-// All lanes of a block combined. Lanes of integers narrower than the total are added in a type that holds their sum.
+// Combines all lanes of a block. Lanes of integers narrower than the total are added in a type that holds their sum.
 template <typename Op, typename TotalType, int kLanes, typename T>
 [[gnu::always_inline]] inline TotalType total_of(T* lanes) {
   if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(TotalType)) {
@@ -170,8 +170,8 @@ template <typename Op, typename TotalType, int kLanes, typename T>
   }
 }
 
-// The sum of integers of 32 bits, by the sums of their lower and upper halves in 32 bits each: on its way to 64 bits
-// every vector would be taken apart. Requires: size is a multiple of kLanes, and at most 2^15 times it.
+// The sum of 32-bit integers, from the sums of their lower and upper halves in 32 bits each: converting to 64 bits
+// would split every vector. Requires: size is a multiple of kLanes, and at most 2^15 times it.
 template <int kLanes, typename T>
 [[gnu::always_inline]] inline std::int64_t sum_by_halves(std::int64_t size, const T* x) {
   const volatile std::uint32_t opaque = 0;  // as in reduce_run
@@ -181,7 +181,7 @@ template <int kLanes, typename T>
   for (int l = 0; l < kLanes; ++l) lower[l] = zero;
   for (int l = 0; l < kLanes; ++l) upper[l] = static_cast<T>(zero);
   for (std::int64_t i = 0; i < size; i += kLanes) {
-    ask_ahead<kLanes, T>(x + i);
+    prefetch_next_page<kLanes, T>(x + i);
     for (int l = 0; l < kLanes; ++l) {
       lower[l] += static_cast<std::uint32_t>(x[i + l]) & 0xffffu;
       upper[l] += x[i + l] >> 16;

@@ -1,13 +1,14 @@
 // Inner loops of reductions: one run of elements into one accumulator, or rows of elements into a row of accumulators.
 //
-// Sums and products of f32 and of the 16-bit floats run in float over blocks of at most a few thousand elements, spread
-// over many lanes; blocks are combined in double. So an error does not grow with the number of elements.
+// Sums and products of f32 and of the 16-bit floats are computed in float over blocks of at most a few thousand
+// elements, spread over many lanes; blocks are combined in double. So the error does not grow with the number of
+// elements.
 #include "backends/cpu/simd/reduce_lanes.h"
 
 namespace burn::backends::cpu::BURN_ISA {
 namespace {
 
-// total[0] combined with n elements side by side.
+// Combines total[0] with n adjacent elements.
 template <typename Op, typename T, typename R = T>
 void reduce_run(std::int64_t n, const void* source, void* total) {
   using InBlock = Block<Op, T, R>;
@@ -18,7 +19,7 @@ void reduce_run(std::int64_t n, const void* source, void* total) {
   static_assert(kBlockSize / kLanes <= 256);
   const auto* x = static_cast<const Stored<T>*>(source);
   auto sum = *static_cast<InTotal*>(total);
-  // Not known to be zero: GCC would clear the lanes by a call of memset, which costs more than a short run.
+  // Hides the value from GCC, which would clear lanes of zeros by a call of memset, at a higher cost than a short run.
   const volatile InBlock opaque = Op::template identity<InBlock>();
   [[maybe_unused]] const InBlock identity = opaque;
   while (n >= kLanes) {
@@ -31,7 +32,7 @@ void reduce_run(std::int64_t n, const void* source, void* total) {
       InBlock lanes[kLanes];
       for (int l = 0; l < kLanes; ++l) lanes[l] = identity;
       for (std::int64_t i = 0; i < size; i += kLanes) {
-        ask_ahead<kLanes, T>(x + i);
+        prefetch_next_page<kLanes, T>(x + i);
         for (int l = 0; l < kLanes; ++l)
           lanes[l] = Op::combine(lanes[l], static_cast<InBlock>(load_block<T>(x + i + l)));
       }
@@ -55,7 +56,7 @@ void reduce_each(std::int64_t rows, std::int64_t n, const void* source, void* re
   }
 }
 
-// The sum of products, each rounded: what reduce_run gives for the products, without storing them.
+// The sum of products, each rounded: what reduce_run computes for the products, without storing them.
 float sum_products(std::int64_t n, const float* a, const float* b) {
   constexpr int kLanes = 32;
   constexpr std::int64_t kBlockSize = 4096;
@@ -85,7 +86,7 @@ void sum_products_each(std::int64_t rows, std::int64_t n, const void* first, con
     static_cast<float*>(results)[row] = sum_products(n, a + row * n, b + row * n);
 }
 
-// totals[c] combined with `rows` elements that are `step` apart. Requires: columns <= kMaxColumns.
+// Combines totals[c] with `rows` elements that are `step` apart. Requires: columns <= kMaxColumns.
 template <typename Op, typename T, typename R>
 void reduce_rows(std::int64_t rows, std::int64_t step, std::int64_t columns, const void* source, void* totals) {
   using InBlock = Block<Op, T, R>;
@@ -101,7 +102,7 @@ void reduce_rows(std::int64_t rows, std::int64_t step, std::int64_t columns, con
     const std::int64_t size = rows < kBlockRows ? rows : kBlockRows;
     for (std::int64_t c = 0; c < columns; ++c) block[c] = load(x + c);
     std::int64_t r = 1;
-    for (; r + 4 <= size; r += 4) {  // or most of the time would go into loading and storing the totals
+    for (; r + 4 <= size; r += 4) {  // otherwise most of the time would go into loading and storing the totals
       const auto* row = x + r * step;
       for (std::int64_t c = 0; c < columns; ++c) {
         const auto first = Op::combine(Op::combine(block[c], load(row + c)), load(row + step + c));
@@ -133,7 +134,7 @@ ReduceLoops loops_for() {
 template <typename Op, typename T>
 ReduceLoops wrapping_loops_for() {
   if constexpr (std::is_same_v<T, bool>)
-    return {};  // there are none of bools (ir::shape_rules)
+    return {};  // there are none for bools (ir::shape_rules)
   else
     return loops_for<Op, same_bits_t<Op, T>>();
 }

@@ -1,4 +1,4 @@
-// The inner loops of reductions, for kernels that walk the outer ones.
+// The inner loops of reductions, for kernels that run the outer loops.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@ namespace burn::backends::cpu {
 
 inline constexpr std::int64_t kMaxColumns = 512;  // of `rows`
 
-// For one function and dtype, and the dtype of the result. They keep `totals` of a type of their own, of total_size
-// bytes each.
+// Loops for one function, dtype and dtype of the result. They use `totals` of a type of their own, of total_size bytes
+// each.
 struct ReduceLoops {
   std::size_t total_size = 0;
   void (*fill)(std::int64_t n, void* totals) = nullptr;  // with the identity
   void (*merge)(std::int64_t n, const void* from, void* totals) = nullptr;
   void (*store)(std::int64_t n, const void* totals, void* result) = nullptr;
   void (*run)(std::int64_t n, const void* source, void* total) = nullptr;
-  // Rows of n elements, one after the other, each into its result.
+  // Reduces adjacent rows of n elements, each into its result.
   void (*each)(std::int64_t rows, std::int64_t n, const void* source, void* results) = nullptr;
   void (*rows)(std::int64_t rows, std::int64_t step, std::int64_t columns, const void* source, void* totals) = nullptr;
 };
@@ -27,8 +27,8 @@ struct ReduceLoops {
 ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype, ir::DType result);
 inline ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype) { return reduce_loops(fn, dtype, dtype); }
 
-// For rows of n elements of f32, the sum of their products, each rounded before it is added: what reduce_loops(sum,
-// f32) gives for the products.
+// For rows of n elements of f32: the sum of their products, each rounded before it is added, as reduce_loops(sum, f32)
+// computes it for the products.
 using DotLoop = void (*)(std::int64_t rows, std::int64_t n, const void* a, const void* b, void* results);
 DotLoop dot_loop();
 

@@ -14,7 +14,7 @@ void resize_row(const std::int32_t* __restrict__ index, const T* __restrict__ we
   }
 }
 
-// y = the weighted sum of kRows rows, added to what is there or not.
+// y = the weighted sum of kRows rows, added to the old y if kAdds.
 template <int kRows, bool kAdds, typename T>
 void add_rows(const T* const* rows, const T* weights, T* __restrict__ y, std::int64_t width) {
   const T* __restrict__ a = rows[0];
@@ -45,14 +45,14 @@ struct ResizeLoops {
                                     {add_rows<4, false, T>, add_rows<4, true, T>}};
 };
 
-// Of `taps` elements each, 1 to 8.
+// For `taps` elements each, 1 to 8.
 template <typename T>
 void resize_row_of(std::int64_t taps, const std::int32_t* index, const T* weight, const T* x, T* y,
                    std::int64_t count) {
   ResizeLoops<T>::kRow[taps - 1](index, weight, x, y, count);
 }
 
-// Of `count` rows, 1 to 4.
+// For `count` rows, 1 to 4.
 template <typename T>
 void add_rows_of(std::int64_t count, bool adds, const T* const* rows, const T* weights, T* y, std::int64_t width) {
   ResizeLoops<T>::kAdd[count - 1][adds ? 1 : 0](rows, weights, y, width);

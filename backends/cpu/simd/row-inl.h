@@ -1,4 +1,4 @@
-// One row of f32: what is computed of it is summed, and something is done beside for a row that comes later.
+// Sums what is computed from one row of f32; a companion processes a later row in the same pass.
 #if defined(BURN_ROW_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BURN_ROW_INL_H
 #undef BURN_ROW_INL_H
@@ -22,8 +22,8 @@ namespace {
 constexpr int kVectors = std::max(1, static_cast<int>(32 * sizeof(float) / HWY_MAX_BYTES));  // of 32 lanes
 constexpr bool kIsWide = kVectors == 2 || kVectors == 4;
 
-// As reduce_run of backends/cpu/simd/reduce_loops.h: element i of a block is added to lane i % 32, lanes are folded in
-// halves, and blocks and what is left over are added in double.
+// As reduce_run of backends/cpu/simd/reduce_loops.h: element i of a block is added to lane i % 32, lanes are folded by
+// halves, and blocks and remaining elements are added in double.
 struct Lanes {
   V x[kVectors];
 
@@ -61,8 +61,8 @@ struct Lanes {
   }
 };
 
-// What a row's pass does beside: for elements [i, i + 4 vectors), for vector k of 32 elements at i, for the last n <
-// 32, and around each block.
+// What a pass over a row does for another row: four() for elements [i, i + 4 vectors), one() for vector k of the 32
+// elements at i, rest() for the last n < 32, begin_block() and end_block() around each block.
 struct NoCompanion {
   explicit NoCompanion(const float*) {}
   HWY_INLINE void begin_block() {}
@@ -72,8 +72,8 @@ struct NoCompanion {
   HWY_INLINE void rest(std::int64_t, std::int64_t) {}
 };
 
-// Asks for memory that will be read next. A line for each vector of 64 bytes: a few in between cost nothing, where all
-// of a row at once would wait.
+// Prefetches memory that will be read next. One line for each vector of 64 bytes: a few in between cost nothing, but
+// prefetching a whole row at once would wait.
 struct PrefetchCompanion : NoCompanion {
   const float* x;
 
@@ -84,17 +84,17 @@ struct PrefetchCompanion : NoCompanion {
   }
 };
 
-// Two vectors or packs whose product a function is, without rounding.
+// Two vectors or packs whose product, without rounding, is the value of a function.
 template <typename T>
 struct Factors {
   T a, b;
 };
 
-// Whether a function has a form for loops that add up its values and do not keep them: Factors<T> factors(T x).
+// Whether a function has a form for loops that add up its values without keeping them: Factors<T> factors(T x).
 template <typename Fn>
 concept HasFactors = requires(V x) { Fn::factors(x); };
 
-// What is computed of one row.
+// The computation for one row.
 template <typename First, typename Fn, Summed kSummed, bool kStores, bool kRepeats>
 struct Row {
   const float *a, *b;
@@ -102,7 +102,7 @@ struct Row {
   V repeated;
 
   template <typename T>
-  HWY_INLINE T computed(std::int64_t i) const {  // what goes into the function
+  HWY_INLINE T computed(std::int64_t i) const {  // the argument of the function
     const T second = kRepeats ? repeat<T>(repeated) : load<T>(b + i);
     return map(load<T>(a + i), second, [](V v, V w) HWY_ATTR { return First::of(v, w); });
   }
@@ -132,7 +132,7 @@ struct Row {
     if constexpr (kStores) store(v, y + i);
     total.add(summand(v));
   }
-  // The sum and the last n < 32 elements, added one by one. All by value: what lies in memory for a call stays there.
+  // Adds the last n < 32 elements to the sum, one by one. All by value: what is passed by address stays in memory.
   static HWY_NOINLINE double with_rest(double sum, const float* a, const float* b, V repeated, float* y,
                                        std::int64_t n) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));

@@ -32,7 +32,7 @@ void sum_rows(const RowSumArgs& args) {
     const auto* first = reinterpret_cast<const float*>(a);
     const auto* second = reinterpret_cast<const float*>(b);
     const Row<First, Fn, kSummed, kStores, kRepeats> work{first, second, y, hn::Set(F(), *second)};
-    // A function hides what asking costs, squares do not.
+    // A function hides the cost of prefetching, squares do not.
     std::conditional_t<std::is_same_v<Fn, IdentityFn>, NoCompanion, PrefetchCompanion> beside(first +
                                                                                               args.ahead / kSize);
     args.results[row] = work.sum(args.n, beside);

@@ -1,5 +1,5 @@
-// Sums of rows in the pass that computes what is summed: what a row is combined of need not be read again, nor stored
-// where it is not needed elsewhere.
+// Sums rows in the pass that computes the summands: these need not be read again, nor stored unless they are needed
+// elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 namespace burn::backends::cpu {
 
 // For each of `rows` rows of n elements: y = (a before b), or fn(a before b); results[row] is the sum of y, or of its
-// squares. Bit by bit what the loops of the parts give one after the other (backends/cpu/simd/reduce_loops.h).
+// squares. Bit for bit what separate loops compute one after the other (backends/cpu/simd/reduce_loops.h).
 //
-// Rows of a (stride 1) and b (stride b_stride, 0 or 1) are steps[0] and steps[1] bytes apart, those of y follow one
-// another. y may be null: then nothing is stored. Without a step b is not read beyond its first number. What is `ahead`
-// bytes after a's elements will be read next, and is asked for meanwhile.
+// Rows of a (stride 1) and b (stride b_stride, 0 or 1) are steps[0] and steps[1] bytes apart; rows of y are adjacent. y
+// may be null: then nothing is stored. Without a step before the function only the first number of b is read. Data
+// `ahead` bytes after a's elements will be read next, and is prefetched.
 struct RowSumArgs {
   std::int64_t rows = 0, n = 0;
   const void* a = nullptr;
@@ -28,8 +28,8 @@ using RowSumLoop = void (*)(const RowSumArgs& args);
 
 enum class Summed { values, squares };
 
-// Null unless the chain is a function, with or without a step (add, sub, mul) before it, and its values are summed; or
-// such a step alone, and its squares are; and on machines without wide vectors.
+// Null unless the chain is a function, with or without a step (add, sub, mul) before it, whose values are summed, or a
+// single such step, whose squares are summed; null on machines without wide vectors.
 RowSumLoop row_sum_loop(const Chain& chain, Summed summed);
 
 }  // namespace burn::backends::cpu

@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kLine = 64;
 
-// Whole lines are streamed; a line that another copy writes part of goes through the cache.
+// Streams whole cache lines; a line that another copy also writes to goes through the cache.
 void copy_lines(void* to, const void* from, std::size_t bytes) {
   const hn::ScalableTag<std::uint8_t> u8;
   auto* y = static_cast<std::uint8_t*>(to);

@@ -75,7 +75,8 @@ Status Device::start(int index) {
   return {};
 }
 
-// The primary context stays: buffers may outlive their device, and the process shares it with other libraries.
+// The primary context is never released: buffers may outlive their device, and the process shares it with other
+// libraries.
 Device::Device() : groups_(std::make_unique<compile::GroupMemo>()) {}
 Device::~Device() = default;
 
@@ -86,7 +87,7 @@ Result<Kernel> Device::load(const std::string& text, const std::string& code) {
   Kernel kernel;
   BURN_RETURN_IF_ERROR(
       check(driver().cuModuleGetFunction(&kernel.function, module, "burn_kernel"), "cuModuleGetFunction"));
-  if (text.find("extern __shared__") != std::string::npos) {  // as much as two blocks may have; 48 KiB are given else
+  if (text.find("extern __shared__") != std::string::npos) {  // half, so that two blocks fit; the default is 48 KiB
     const auto half = static_cast<int>(shared_bytes_ / 2 - 1024);
     BURN_RETURN_IF_ERROR(check(
         driver().cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, half - 1024),
@@ -110,7 +111,7 @@ Result<std::vector<Kernel>> Device::kernels(std::span<const KernelSource> source
     for (auto i = next++; i < missing.size(); i = next++) {
       try {
         codes[i] = cached_kernel(missing[i], architecture_);
-      } catch (const std::exception& failure) {  // it would end the process, on a thread of ours
+      } catch (const std::exception& failure) {  // uncaught, it would end the process
         codes[i] = resource_exhausted(fmt::format("CUDA: a kernel is not compiled: {}", failure.what()));
       }
     }
@@ -120,7 +121,7 @@ Result<std::vector<Kernel>> Device::kernels(std::span<const KernelSource> source
     const auto threads = std::min<std::size_t>({missing.size(), std::thread::hardware_concurrency(), 16});
     try {
       for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
-    } catch (const std::system_error&) {  // the system has no more threads: those there are compile
+    } catch (const std::system_error&) {  // the system has no more threads: the existing ones compile
     }
     work();
   }

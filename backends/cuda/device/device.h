@@ -1,5 +1,4 @@
-// One GPU of this process: its context, its properties, the kernels that are loaded on it and the libraries opened for
-// it.
+// One GPU of this process: its context, its properties, the kernels loaded on it, and the libraries opened for it.
 #pragma once
 
 #include <memory>
@@ -17,7 +16,7 @@ namespace burn::backends::cuda {
 class CublasLt;
 class Cudnn;
 
-// Loaded for as long as the device is there.
+// Loaded as long as the device exists.
 struct Kernel {
   CUfunction function = nullptr;
 };
@@ -27,7 +26,7 @@ class Device {
  public:
   // Errors: FAILED_PRECONDITION with what is missing.
   static Result<std::shared_ptr<Device>> open(int index);
-  // Without a GPU: programs can be lowered for an architecture, and their kernels compiled, but not loaded.
+  // A device without a GPU: programs can be lowered for an architecture, and their kernels compiled, but not loaded.
   static std::shared_ptr<Device> for_compiling(std::string architecture);
   ~Device();
 
@@ -36,20 +35,20 @@ class Device {
   const std::string& architecture() const { return architecture_; }  // "sm_90"
   int compute_capability() const;                                    // 90
   int multiprocessors() const { return multiprocessors_; }
-  std::int64_t shared_bytes() const { return shared_bytes_; }  // of a multiprocessor
+  std::int64_t shared_bytes() const { return shared_bytes_; }  // of shared memory per multiprocessor
   std::uint64_t total_bytes() const { return total_bytes_; }
   CUcontext context() const { return context_; }
-  // What the driver is called for from this thread is this device's from now on.
+  // Makes the device's context current: driver calls of this thread go to this device from now on.
   void make_current() const { driver().cuCtxSetCurrent(context_); }
 
   const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
-  // One kernel per source, in their order; those that are not known yet are compiled side by side.
+  // One kernel per source, in order; missing ones are compiled in parallel.
   Result<std::vector<Kernel>> kernels(std::span<const KernelSource> sources);
 
-  // The kernels of groups that were written before.
+  // A cache of the kernels that were generated for groups.
   compile::GroupMemo& groups() { return *groups_; }
 
-  // What is chosen by timing on this device; null: nothing is, for there is no GPU or it is not wanted.
+  // The choices made by timing on this device; null: nothing is timed, as there is no GPU or it is turned off.
   Autotune* choices() { return choices_.get(); }
   // Opened at the first call. Errors: FAILED_PRECONDITION with what is missing.
   Result<CublasLt*> cublas();
@@ -76,7 +75,7 @@ class Device {
   std::unique_ptr<Cudnn> cudnn_;
 };
 
-// The devices that the driver sees; 0 without a driver.
+// The number of devices that the driver finds; 0 without a driver.
 int device_count();
 
 }  // namespace burn::backends::cuda

@@ -1,4 +1,4 @@
-// Puts the commands of a lowered program on a stream.
+// Enqueues the commands of a lowered program on a stream.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace burn::backends::cuda {
 
 Status enqueue(const Command& command, std::span<const Kernel> kernels, const Bindings& bindings, CUstream stream);
 
-// Enqueues the commands, but those of the steps that are marked. `kernels`: by Launch::source.
+// Enqueues the commands, except those of steps that `left_out` marks. `kernels`: by Launch::source.
 Status enqueue(std::span<const Command> commands, std::span<const Kernel> kernels, const Bindings& bindings,
                CUstream stream, const std::vector<bool>& left_out = {});
 

@@ -10,7 +10,7 @@ namespace {
 template <typename Library>
 Result<Library*> opened(Device& device) {
   if (is_for_compiling(device)) return failed_precondition("there is no GPU");
-  // Never destroyed: the driver may be gone when static objects are.
+  // Never destroyed: the driver may already be unloaded when static objects are destroyed.
   static auto& mutex = *new std::mutex;
   static auto& libraries = *new std::map<CUcontext, std::unique_ptr<Library>>;
   const std::lock_guard lock(mutex);

@@ -1,5 +1,5 @@
-// Libraries that are opened once for each GPU of the process, at their first use: what they keep there for themselves
-// is large, and takes them long to set up.
+// Libraries that are opened once per GPU of the process, at first use: their internal state is large and slow to set
+// up.
 #pragma once
 
 #include "backends/cuda/device/device.h"
@@ -9,14 +9,15 @@
 
 namespace burn::backends::cuda {
 
-// Thread-safe. They stay. Errors: FAILED_PRECONDITION with what is missing: the library, a function of it, or the GPU.
+// Thread-safe. They are never closed. Errors: FAILED_PRECONDITION with what is missing: the library, a function of it,
+// or the GPU.
 Result<Cufft*> cufft_of(Device& device);
 Result<Solver*> solver_of(Device& device);
 
-// Whether the device is there to compile for, not to run.
+// Whether the device only compiles, and has no GPU to run on.
 inline bool is_for_compiling(const Device& device) { return !device.context(); }
 
-// A call that cannot be recorded in a graph, for it waits for the device. A program with one runs without.
+// A call that cannot be captured in a graph, as it waits for the device. Programs with such a call run without graphs.
 struct UncapturedCall {
   LibraryCall call;
   Status operator()(const Bindings& bindings, CUstream stream) const { return call(bindings, stream); }

@@ -29,7 +29,7 @@ std::string library_line(SharedLibrary& library) {
   return fmt::format("{} {}", library.title(), library.version_text());
 }
 
-// Bytes that are free, or why that is not known. Needs a context, which goes again if it has no other owner.
+// The device's free bytes, or why that is unknown. Needs a context, which is released if it has no other owner.
 Result<std::uint64_t> free_bytes(CUdevice device) {
   CUcontext context = nullptr, before = nullptr;
   driver().cuCtxGetCurrent(&before);

@@ -1,4 +1,4 @@
-// What this machine has of what CUDA devices need.
+// Describes what this machine has of what CUDA devices need.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace burn::backends::cuda {
 
-// A fact a line, for people: the driver, each library or what is missing and what for, each device with its
-// architecture and memory. Makes no device busy but for a moment.
+// One fact per line, for users: the driver, each library or what is missing and what it is needed for, each device with
+// its architecture and memory. Uses the devices only for a moment.
 std::vector<std::string> report();
 
 }  // namespace burn::backends::cuda

@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kPieces = 24, kWords = 64;
 constexpr unsigned kThreads = 256;
 
-// The kernel's parameter; its text below has the same.
+// The kernel's parameter; the kernel's text below declares the same struct.
 struct Batch {
   std::uint64_t to[kPieces], from[kPieces], bytes[kPieces];
   std::uint64_t words[kWords];
@@ -75,7 +75,7 @@ Status Transfers::launch(const Kernel& kernel, CUstream stream) const {
     batch.words_to = words_to_ + 8 * word;
     piece += batch.piece_count;
     word += batch.word_count;
-    // A vector for each thread: a batch of a few hundred KiB takes as long as one access.
+    // One vector per thread: a batch of a few hundred KiB takes as long as one access.
     constexpr std::size_t kBytesOfBlock = std::size_t{16} * kThreads, kMaxBlocks = 512;
     const auto blocks = static_cast<unsigned>(std::clamp<std::size_t>(largest / kBytesOfBlock, 1, kMaxBlocks));
     void* parameters[] = {&batch};

@@ -5,10 +5,10 @@
 namespace burn::backends::cuda {
 namespace {
 
-// Of blocks of one size that came back and are in use still: beyond it a copy waits for the first of them. Two there
-// may always be, so that one is filled while the other is used.
+// The most bytes of freed blocks of one size that are still in use: beyond that a copy waits for the first of them. Two
+// such blocks are always allowed, so that one is filled while the other is used.
 constexpr std::size_t kMaxBusyBytes = std::size_t{32} << 20;
-// Of copies that were not asked for yet: beyond them it is looked whether the first are done.
+// Number of copies that no command has waited for: from there on, each copy checks whether the first ones are done.
 constexpr std::size_t kManyCopies = 16;
 
 }  // namespace
@@ -52,13 +52,13 @@ Result<Uploads::Copy> Uploads::copy(std::span<const std::byte> bytes) {
   return Copy{std::move(taken.buffer), *std::move(done)};
 }
 
-// What is used from now on counts as a new use, so that memory which comes back later is not taken for done.
+// Counts a new use, so that memory which is freed later is not taken for unused.
 Status Uploads::begin_use(std::uint64_t upload) {
   uses_->fetch_add(1);
   if (upload <= awaited_) return {};
   awaited_ = upload;
   while (!copied_.empty() && copied_.front().number < upload) copied_.pop_front();
-  if (copied_.empty() || copied_.front().number != upload) return {};  // was seen to be done
+  if (copied_.empty() || copied_.front().number != upload) return {};  // was found to be done before
   const auto event = std::move(copied_.front().event);
   copied_.pop_front();
   return check(driver().cuStreamWaitEvent(compute_, event.get(), 0), "cuStreamWaitEvent");
@@ -76,7 +76,7 @@ Status Uploads::mark_uses() {
 
 Status Uploads::wait_for_use(std::uint64_t use) {
   if (use <= done_) return {};
-  // There is one: uses begin on this thread only, and the last of them has been marked.
+  // The mark exists: uses begin on this thread only, and the last of them has been marked.
   const auto mark = std::ranges::lower_bound(used_, use, {}, &Mark::number);
   return check(driver().cuStreamWaitEvent(copies_, mark->event.get(), 0), "cuStreamWaitEvent");
 }

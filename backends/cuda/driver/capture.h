@@ -1,4 +1,4 @@
-// What is enqueued, as a graph that can be launched.
+// Captures enqueued work as a graph that can be launched.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace burn::backends::cuda {
 
-// Of what `enqueue` puts on the stream, which is not executed. The caller's to destroy.
+// A graph of the work that `enqueue` puts on the stream, which is not executed. The caller must destroy it.
 Result<CUgraphExec> capture_graph(CUstream stream, const std::function<Status()>& enqueue);
 
 }  // namespace burn::backends::cuda

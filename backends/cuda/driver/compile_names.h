@@ -1,4 +1,4 @@
-// The compiler's vocabulary, under its own names in this backend: everything here is written in terms of it.
+// Names of the compiler that this backend uses everywhere, without their namespace.
 #pragma once
 
 #include "compile/codegen/alternatives.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #define BURN_STRINGIFY_INNER(text) #text
-#define BURN_STRINGIFY(text) BURN_STRINGIFY_INNER(text)  // of what cuda.h's macros make of a name: its version
+#define BURN_STRINGIFY(text) BURN_STRINGIFY_INNER(text)  // expands macros of cuda.h first
 
 namespace burn::backends::cuda {
 namespace {

@@ -1,4 +1,4 @@
-// The CUDA driver, found when the program runs: nothing of CUDA is linked, so that the same binaries start without it.
+// The CUDA driver, loaded at run time: nothing of CUDA is linked, so that the same binaries start without it.
 #pragma once
 
 #include <cstdint>
@@ -62,19 +62,20 @@ struct Driver {
 #undef FN
 };
 
-// The library alone; not every function of it may be called before load_driver().
+// The library alone; before load_driver(), not all of its functions may be called.
 SharedLibrary& driver_library();
 
-// Loaded and initialised once. Errors: FAILED_PRECONDITION, saying what is missing: the library, a function of it, or a
+// Loaded and initialised once. Errors: FAILED_PRECONDITION with what is missing: the library, a function of it, or a
 // device.
 Result<const Driver*> load_driver();
 
 // Requires: load_driver() has succeeded.
 const Driver& driver();
 
-// Of a call of the driver: RESOURCE_EXHAUSTED for no memory, INTERNAL else, with what was tried.
+// Converts the result of a driver call: RESOURCE_EXHAUSTED if memory is short, otherwise INTERNAL, with `what` was
+// tried.
 Status check(CUresult result, const char* what);
-// How many calls check() has found to have failed for another reason than memory, on any device.
+// How many failed calls check() has seen, on any device, except those for lack of memory.
 std::uint64_t failed_calls();
 
 }  // namespace burn::backends::cuda

@@ -1,4 +1,4 @@
-// Marks in the work of streams, kept for the next time: making one takes longer than setting it.
+// Events on streams, which are pooled: creating one takes longer than recording it.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace burn::backends::cuda {
 
-// It is not recorded again while it is held.
+// Not reused while there is an owner.
 using Event = std::shared_ptr<CUevent_st>;
 
 // Thread-safe; lives as long as its last event.
@@ -20,7 +20,7 @@ class Events : public std::enable_shared_from_this<Events> {
   Events& operator=(const Events&) = delete;
   ~Events();
 
-  // After everything that is enqueued on the stream by now.
+  // Records an event after everything that is enqueued on the stream by now.
   Result<Event> record(CUstream stream);
 
  private:
@@ -32,7 +32,7 @@ class Events : public std::enable_shared_from_this<Events> {
   std::vector<CUevent> idle_;
 };
 
-// Whether the device has come so far. Failures of the device count: a wait for the event reports them.
+// Whether the device has reached the event. True if the device has failed: a wait for the event reports that.
 inline bool is_reached(const Event& event) { return driver().cuEventQuery(event.get()) != CUDA_ERROR_NOT_READY; }
 
 }  // namespace burn::backends::cuda

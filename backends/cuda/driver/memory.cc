@@ -10,7 +10,7 @@
 namespace burn::backends::cuda {
 namespace {
 
-constexpr std::size_t kSmallest = 512;  // block
+constexpr std::size_t kSmallest = 512;  // block, in bytes
 constexpr std::size_t kMaxBytes = std::size_t{1} << 48;
 
 Status check_size(std::size_t bytes) {
@@ -63,8 +63,8 @@ Result<CudaBufferPtr> StreamMemory::allocate(std::size_t bytes) {
   return buffer(block, bytes);
 }
 
-Result<StreamMemory::Taken> StreamMemory::allocate_oldest(std::size_t bytes, std::uint64_t done,
-                                                          std::size_t most_busy_bytes) {
+Result<StreamMemory::BufferAndLastUse> StreamMemory::allocate_oldest(std::size_t bytes, std::uint64_t done,
+                                                                     std::size_t most_busy_bytes) {
   constexpr std::size_t kFewest = 2;
   BURN_RETURN_IF_ERROR(check_size(bytes));
   const auto block_size = block_size_of(bytes, kSmallest);
@@ -80,12 +80,12 @@ Result<StreamMemory::Taken> StreamMemory::allocate_oldest(std::size_t bytes, std
       }
     }
   }
-  if (found) return Taken{buffer(found->block, bytes), found->last_use};
+  if (found) return BufferAndLastUse{buffer(found->block, bytes), found->last_use};
   CUdeviceptr block = 0;
   if (bytes > 0) {
     BURN_TRY(block, take_new(bytes));
   }
-  return Taken{buffer(block, bytes), 0};
+  return BufferAndLastUse{buffer(block, bytes), 0};
 }
 
 CudaBufferPtr StreamMemory::buffer(CUdeviceptr block, std::size_t bytes) {
@@ -159,7 +159,7 @@ std::uint64_t StreamMemory::trim(std::chrono::milliseconds unused_for) {
   {
     const std::lock_guard lock(mutex_);
     for (auto& [size, blocks] : idle_) {
-      // The last one goes first when a block is taken, so the first ones have been idle for the longest time.
+      // The last block is taken first, so the first ones have been idle for the longest time.
       const auto kept = std::ranges::find_if(blocks, [&](const Idle& idle) { return idle.since > until; });
       for (auto it = blocks.begin(); it != kept; ++it) released.emplace_back(it->block, size);
       blocks.erase(blocks.begin(), kept);
@@ -167,7 +167,7 @@ std::uint64_t StreamMemory::trim(std::chrono::milliseconds unused_for) {
   }
   std::uint64_t bytes = 0;
   for (const auto& [block, size] : released) {
-    release(block, size);  // waits for what the device is at
+    release(block, size);  // waits for the device's pending work
     bytes += size;
   }
   return bytes;

@@ -1,8 +1,8 @@
-// Device memory: buffers of a stream, from blocks that it keeps for the next time.
+// Device memory: buffers of a stream, from blocks that are kept for reuse.
 //
-// Work on a stream is in order, so a block that came back may be given away again at once: what still reads it was
-// enqueued before. Blocks move between streams only by way of the driver, which waits for the device. What a stream of
-// copies fills beside the computation is memory of its own, with uses that are numbered (uploads.h).
+// Work on a stream is in order, so a freed block can be reused at once: commands that still read it were enqueued
+// before. Blocks move between streams only through the driver, which waits for the device. Buffers that are filled by a
+// concurrent stream of copies have a memory of their own, with numbered uses (uploads.h).
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace burn::backends::cuda {
 
 class StreamMemory;
 
-// What the device's memory is used for, over all streams.
+// The use of the device's memory by all streams, in bytes.
 struct MemoryAccount {
   std::atomic<std::uint64_t> in_use = 0, reserved = 0, peak = 0;
 
@@ -29,16 +29,16 @@ struct MemoryAccount {
   void give_back(std::uint64_t bytes) { in_use.fetch_sub(bytes, std::memory_order_relaxed); }
 };
 
-// All streams' memory: where one of them finds what the others keep without need.
+// The memory of all streams, so that a stream that needs memory can free unused blocks of the others.
 class DeviceMemory : public std::enable_shared_from_this<DeviceMemory> {
  public:
-  // `limit`: bytes of blocks, of all streams together.
+  // `limit`: bytes of the blocks of all streams together.
   DeviceMemory(CUcontext context, std::uint64_t limit) : context_(context), limit_(limit) {}
 
   MemoryAccount& account() { return account_; }
   CUcontext context() const { return context_; }
   std::uint64_t limit() const { return limit_; }
-  // `uses`: the number of the last use that has begun, if blocks are to remember theirs.
+  // `uses`: the number of the last use that has begun, if blocks must remember their last use; else null.
   std::shared_ptr<StreamMemory> open_stream(std::shared_ptr<const std::atomic<std::uint64_t>> uses = nullptr);
   // As Backend::trim().
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for);
@@ -63,7 +63,7 @@ class CudaBuffer final : public DeviceBuffer {
   std::size_t size() const override { return size_; }
   const StreamMemory* memory() const { return memory_.get(); }
 
-  // The number of the copy that fills it (uploads.h); 0: none does.
+  // The number of the copy that fills the buffer (uploads.h); 0: it is not filled by an upload.
   std::uint64_t upload = 0;
 
  private:
@@ -73,7 +73,7 @@ class CudaBuffer final : public DeviceBuffer {
 };
 using CudaBufferPtr = std::shared_ptr<CudaBuffer>;
 
-// Requires: it is one of this backend.
+// Requires: the buffer belongs to this backend.
 inline CudaBuffer& cuda(const BufferPtr& buffer) { return static_cast<CudaBuffer&>(*buffer); }
 
 // Thread-safe. Lives as long as its last buffer.
@@ -87,16 +87,17 @@ class StreamMemory : public std::enable_shared_from_this<StreamMemory> {
 
   // Undefined contents. Errors: RESOURCE_EXHAUSTED with the numbers.
   Result<CudaBufferPtr> allocate(std::size_t bytes);
-  // The same in the block that came back first, where its last use is over or where blocks of the size that are not
-  // make more than so many bytes, and are two at least; else in a new one. `done`: the last use that is over.
-  struct Taken {
+  // Allocates from the block that was freed first, if its last use is done or if the free blocks of that size are at
+  // least two and have `most_busy_bytes` or more; otherwise from a new block. `done`: the last use that is done.
+  struct BufferAndLastUse {
     CudaBufferPtr buffer;
-    std::uint64_t last_use = 0;  // of the block, before it came back
+    std::uint64_t last_use = 0;  // of the block, before it was freed
   };
-  Result<Taken> allocate_oldest(std::size_t bytes, std::uint64_t done, std::size_t most_busy_bytes);
-  // From now on blocks that come back go to the driver. Requires: the stream has nothing left to do.
+  Result<BufferAndLastUse> allocate_oldest(std::size_t bytes, std::uint64_t done, std::size_t most_busy_bytes);
+  // Makes all free blocks, and from now on each freed block, return to the driver. Requires: all work on the stream is
+  // done.
   void close();
-  // Gives blocks that lie idle for so long back to the driver.
+  // Returns blocks that have been free for at least `unused_for` to the driver. Returns their bytes.
   std::uint64_t trim(std::chrono::milliseconds unused_for);
 
  private:
@@ -114,9 +115,9 @@ class StreamMemory : public std::enable_shared_from_this<StreamMemory> {
   void release(CUdeviceptr block, std::size_t block_size);  // to the driver
 
   const std::shared_ptr<DeviceMemory> device_;
-  const std::shared_ptr<const std::atomic<std::uint64_t>> uses_;  // null: they are not asked for
+  const std::shared_ptr<const std::atomic<std::uint64_t>> uses_;  // null: blocks do not remember uses
   std::mutex mutex_;
-  std::map<std::size_t, std::deque<Idle>> idle_;  // by size, in the order in which they came back
+  std::map<std::size_t, std::deque<Idle>> idle_;  // by size, in the order in which they were freed
   bool is_closed_ = false;
 };
 

@@ -30,7 +30,7 @@ Nvrtc table;
 
 constexpr int kMajor = 1000;  // 13.0 is 13000
 
-// Destroys what it holds.
+// Owns an NVRTC program.
 class Compilation {
  public:
   Compilation() = default;
@@ -57,7 +57,7 @@ std::string cache_key(const std::string& text, const std::string& architecture) 
 }
 
 constexpr std::string_view kElfMagic{"\177ELF", 4};
-constexpr std::size_t kMaxCodeBytes = std::size_t{64} << 20;  // of a kernel on disk; usual are some 10 KiB
+constexpr std::size_t kMaxCodeBytes = std::size_t{64} << 20;  // per kernel on disk; typical are some 10 KiB
 
 }  // namespace
 
@@ -94,7 +94,8 @@ Result<std::string> compile_kernel(const std::string& text, const std::string& a
                              "a kernel's text"));
   const auto target = "--gpu-architecture=" + architecture;
   const char* options[] = {"--std=c++20", target.c_str(), "--device-as-default-execution-space",
-                           "--diag-suppress=186,177,550"};  // unsigned numbers below 0; what one kernel leaves unused
+                           "--diag-suppress=186,177,550"};  // comparisons of unsigned numbers with 0; declarations that
+                                                            // a kernel does not use
   const auto result = table.nvrtcCompileProgram(compilation.program, static_cast<int>(std::size(options)), options);
   if (result != NVRTC_SUCCESS) {
     std::size_t size = 0;

@@ -1,4 +1,4 @@
-// Kernels from text: NVRTC, found when the program runs, and a cache of what it has made, on disk.
+// Compiles kernels from text by NVRTC, loaded at run time, with a cache of machine code on disk.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace burn::backends::cuda {
 
-// The headers that kernels may include, under the names they are included by; compiled into this library.
+// The headers that kernels may include, under their include names; compiled into this library.
 struct Header {
   const char* name;
   const char* text;
@@ -20,11 +20,11 @@ std::span<const Header> kernel_headers();
 
 SharedLibrary& nvrtc_library();
 
-// The machine code of a text for an architecture such as "sm_90". Errors: INTERNAL with the compiler's complaints;
-// those of loading the library. Thread-safe.
+// Compiles a text for an architecture such as "sm_90", and returns the machine code. Errors: INTERNAL with the
+// compiler's messages; those of loading the library. Thread-safe.
 Result<std::string> compile_kernel(const std::string& text, const std::string& architecture);
 
-// The same, looked up first in the cache (BURN_CACHE, by content of text, headers, architecture and compiler).
+// The same, but looked up in the cache first (BURN_CACHE, by content of text, headers, architecture and compiler).
 Result<std::string> cached_kernel(const std::string& text, const std::string& architecture);
 
 }  // namespace burn::backends::cuda

@@ -7,7 +7,7 @@
 namespace burn::backends::cuda {
 namespace {
 
-constexpr std::size_t kSmallest = 4096;  // block
+constexpr std::size_t kSmallest = 4096;  // block, in bytes
 constexpr std::size_t kMaxBytes = std::size_t{1} << 46;
 
 }  // namespace
@@ -24,7 +24,7 @@ Result<std::shared_ptr<PinnedBlock>> PinnedPool::allocate(std::size_t bytes) {
       taken_bytes_ += block_size;
       return std::make_shared<PinnedBlock>(shared_from_this(), block, bytes, block_size);
     }
-    // Pages that are pinned cannot be swapped out: beyond what the process may use the system would end it.
+    // Pinned pages cannot be swapped out: beyond the memory that the process may use, the system would kill it.
     if (taken_bytes_ > limit_ || block_size > limit_ - taken_bytes_) {
       return resource_exhausted(fmt::format("out of memory: {} bytes of pinned memory wanted, {} of {} in use",
                                             block_size, taken_bytes_, limit_));

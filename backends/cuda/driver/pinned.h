@@ -1,4 +1,4 @@
-// Host memory that the device copies from and to by itself.
+// Pinned host memory, which the device copies from and to directly.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace burn::backends::cuda {
 
 class PinnedBlock;
 
-// Keeps blocks that come back, up to a bound: pinning takes long. Thread-safe; lives as long as its last block.
+// Keeps freed blocks for reuse, up to a bound: pinning takes long. Thread-safe; lives as long as its last block.
 class PinnedPool : public std::enable_shared_from_this<PinnedPool> {
  public:
   explicit PinnedPool(CUcontext context) : context_(context) {}
@@ -36,7 +36,7 @@ class PinnedPool : public std::enable_shared_from_this<PinnedPool> {
   void release(void* block);
 
   const CUcontext context_;
-  // Of the memory that the process may use, three quarters; what else sessions keep has the fourth
+  // Three quarters of the memory that the process may use; the rest is for what else sessions keep
   // (Backend::take_host).
   const std::uint64_t limit_ = usable_memory() / 4 * 3;
   const std::size_t most_idle_ = std::min<std::size_t>(kMaxIdle, usable_memory() / 16);

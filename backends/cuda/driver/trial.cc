@@ -47,7 +47,7 @@ Result<double> Trial::seconds(const std::function<Status(CUstream)>& enqueue) co
   constexpr double kLong = 200e-6;
   constexpr int kTimes = 16;
   const auto once = [&] { return enqueue(stream_); };
-  BURN_RETURN_IF_ERROR(elapsed(once).status());  // what is used for the first time is loaded first
+  BURN_RETURN_IF_ERROR(elapsed(once).status());  // untimed: kernels are loaded at their first use
   BURN_TRY(const double first, elapsed(once));
   if (first > kLong) return first;
 
@@ -57,7 +57,7 @@ Result<double> Trial::seconds(const std::function<Status(CUstream)>& enqueue) co
              return status;
            }));
   const auto all = [&] { return check(driver().cuGraphLaunch(made, stream_), "cuGraphLaunch"); };
-  (void)elapsed(all);  // to warm up; an error comes again below
+  (void)elapsed(all);  // warm-up; an error would recur below
   const auto together = elapsed(all);
   driver().cuGraphExecDestroy(made);
   BURN_RETURN_IF_ERROR(together.status());

@@ -1,4 +1,4 @@
-// Timing what is enqueued by the device's own clock, in memory of its own.
+// Times enqueued work with the device's own clock, in memory of its own.
 #pragma once
 
 #include <functional>
@@ -10,23 +10,23 @@
 
 namespace burn::backends::cuda {
 
-// Of the current context, and of one thread.
+// Belongs to the current context; used by one thread.
 class Trial {
  public:
-  // Blocks of so many bytes, filled with numbers that are not zero, which multiply faster than others do.
+  // Allocates blocks of these sizes, filled with nonzero numbers, as zeros multiply faster.
   explicit Trial(std::span<const std::size_t> sizes);
   Trial(std::initializer_list<std::size_t> sizes) : Trial(std::span(sizes.begin(), sizes.size())) {}
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
   ~Trial();
 
-  // Errors: no memory to try anything in.
+  // Errors: RESOURCE_EXHAUSTED if there is no memory for the blocks.
   const Status& status() const { return status_; }
   CUdeviceptr operator[](std::size_t block) const { return blocks_[block]; }
   std::span<const CUdeviceptr> blocks() const { return blocks_; }
 
-  // What one of a row of such calls takes on the device. What is short is repeated as a graph, so that it is not the
-  // host's time that is measured.
+  // The mean time of one call of `enqueue` in a sequence of calls. Short ones are repeated in a graph, so that the
+  // host's time is not measured.
   Result<double> seconds(const std::function<Status(CUstream)>& enqueue) const;
 
  private:

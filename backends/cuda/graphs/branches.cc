@@ -10,8 +10,8 @@
 namespace burn::backends::cuda {
 namespace {
 
-// What older drivers do not have, and nothing else needs. The versions are named: of a name without one, headers and
-// drivers of different ages mean different functions.
+// Functions that older drivers lack, and that only this file needs. The names have versions: without one, headers and
+// drivers of different releases mean different functions by the same name.
 struct CaptureFunctions {
   PFN_cuStreamGetCaptureInfo_v12030 get_info = nullptr;
   PFN_cuStreamUpdateCaptureDependencies_v12030 set_dependencies = nullptr;
@@ -31,10 +31,10 @@ const CaptureFunctions& functions() {
   return found;
 }
 
-// What the next command on a capturing stream will follow.
+// The nodes that the next command on a capturing stream depends on.
 struct Tips {
   std::vector<CUgraphNode> nodes;
-  std::vector<CUgraphEdgeData> edges;  // how each is followed
+  std::vector<CUgraphEdgeData> edges;  // the kind of each dependency
 
   void add(const Tips& other) {
     for (std::size_t k = 0; k < other.nodes.size(); ++k) {
@@ -64,7 +64,7 @@ Result<Tips> tips_of(CUstream stream) {
 
 Status follow(CUstream stream, Tips& tips) {
   const auto count = tips.nodes.size();
-  tips.nodes.reserve(1);  // an address also of nothing
+  tips.nodes.reserve(1);  // non-null data() also if empty
   tips.edges.reserve(1);
   return check(functions().set_dependencies(stream, tips.nodes.data(), tips.edges.data(), count,
                                             CU_STREAM_SET_CAPTURE_DEPENDENCIES),
@@ -89,7 +89,7 @@ Result<CUgraphExec> capture_branches(CUstream stream, const compile::Predecessor
       BURN_RETURN_IF_ERROR(enqueue(i));
       BURN_TRY(done[i], tips_of(stream));
     }
-    Tips ends;  // all branches end on the stream
+    Tips ends;  // all branches join on the stream
     for (std::size_t i = 0; i < predecessors.size(); ++i) {
       if (!is_followed[i]) ends.add(done[i]);
     }

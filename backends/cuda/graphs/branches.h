@@ -1,4 +1,4 @@
-// A graph whose commands wait for no more than they have to, captured from one stream.
+// A graph whose commands wait only for their predecessors, captured from one stream.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,10 @@
 
 namespace burn::backends::cuda {
 
-// Of commands 0, 1, ... that `enqueue` puts on the stream one at a time, each into a graph where it follows its
-// predecessors alone. A command may be any number of nodes, also none. The caller's to destroy. Errors:
-// FAILED_PRECONDITION where the driver is older than CUDA 12.3; what `enqueue` and the driver say. The stream is not
-// capturing any more then.
+// Captures commands 0, 1, ... that `enqueue` puts on the stream one at a time; in the graph each command follows only
+// its predecessors. A command may be any number of nodes, also none. The caller must destroy the graph. Errors:
+// FAILED_PRECONDITION if the driver is older than CUDA 12.3; what `enqueue` and the driver say. The stream is no longer
+// capturing then.
 Result<CUgraphExec> capture_branches(CUstream stream, const compile::Predecessors& predecessors,
                                      const std::function<Status(std::size_t command)>& enqueue);
 

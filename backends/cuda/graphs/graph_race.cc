@@ -17,7 +17,7 @@ Status GraphRace::enqueue(CUstream stream, const Run& run) {
   if (runners_.size() == 1) return run(runners_.front().graph);
   for (auto& runner : runners_) BURN_RETURN_IF_ERROR(collect(runner));
   if (std::ranges::all_of(runners_, [](const Runner& runner) { return runner.times == kTimes; })) {
-    // What a run takes usually: one that meets a busy device hides what it takes to launch it.
+    // The median: a run that is queued behind others hides its launch time.
     const auto median = [](const Runner& runner) { return runner.ms[kTimes / 2]; };
     for (auto& runner : runners_) std::ranges::sort(runner.ms);
     std::ranges::stable_sort(runners_, {}, median);

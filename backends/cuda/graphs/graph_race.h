@@ -1,5 +1,5 @@
-// Ways to do the same, by graphs or command by command: all are run in turn and timed until it is known which is the
-// fastest.
+// Several ways to execute the same run, by graphs or command by command: all are used in turn and timed until the
+// fastest one is known.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace burn::backends::cuda {
 
-// Branches use a GPU better that one kernel does not fill, and cost something where they meet; a graph of a few long
-// kernels costs more around it than it saves between them: which is more is not known before it has run. Runs are real
-// ones, as what updates in place cannot be done twice. Of one thread at a time.
+// Branches fill a GPU better if one kernel does not, but synchronizing them costs time; launching a graph of a few long
+// kernels costs more than it saves between them: which is faster is known only by measurement. The real runs are timed,
+// as a run that updates in place cannot be repeated. Used by one thread at a time.
 class GraphRace {
  public:
   GraphRace() = default;
@@ -20,29 +20,29 @@ class GraphRace {
   GraphRace& operator=(const GraphRace&) = delete;
   ~GraphRace();
 
-  // Enqueues a run with the graph; null: without one.
+  // Enqueues a run by the graph; null: command by command.
   using Run = std::function<Status(CUgraphExec graph)>;
 
-  // One way more. Takes the graph over. Requires: nothing has run yet.
+  // Adds a way, and takes ownership of the graph. Requires: nothing has run yet.
   void add(CUgraphExec graph) { runners_.push_back({.graph = graph}); }
-  // By one of the ways. Not waited for, also not to time it. Requires: there is one.
+  // Enqueues a run by one of the ways. Never waits for the device, not even to time it. Requires: there is a way.
   Status enqueue(CUstream stream, const Run& run);
-  // Whether it is known that runs are faster without a graph.
+  // Whether running without a graph has been found to be faster.
   bool needs_no_graph() const { return runners_.size() == 1 && !runners_.front().graph; }
 
  private:
-  static constexpr std::size_t kTimes = 12;  // that each is timed
+  static constexpr std::size_t kTimes = 12;  // timed runs of each way
 
   struct Runner {
     CUgraphExec graph = nullptr;
     CUevent begin = nullptr, end = nullptr;
-    bool is_running = false;  // between the events
+    bool is_running = false;  // enqueued, and its time not read yet
     std::size_t times = 0;
-    std::array<float, kTimes> ms{};  // in order in the end
+    std::array<float, kTimes> ms{};  // sorted once all are measured
   };
 
   Status enqueue_timed(Runner& runner, CUstream stream, const Run& run);
-  // Looks at the clock of a run that is over.
+  // Reads the time of a run if it is done.
   static Status collect(Runner& runner);
   static void drop(Runner& runner);
 

@@ -17,7 +17,7 @@ const Operand& operand(const RunMemory& run, std::size_t k) {
 }
 std::size_t operand_count(const RunMemory& run) { return run.inputs.size() + run.outputs.size(); }
 
-// The input in whose memory an output is.
+// The input that an output shares memory with, or -1.
 int alias_of(const RunMemory& run, const Operand& output) {
   if (output.address == 0) return -1;
   const auto found = std::ranges::find(run.inputs, output.address, &Operand::address);
@@ -40,7 +40,7 @@ bool CapturedRun::fits(const RunMemory& run) const {
   for (std::size_t k = 0; k < has_slot_.size(); ++k) {
     if (!has_slot_[k] && operand(run, k) != operand(memory_, k)) return false;
   }
-  for (std::size_t k = 0; k < aliases_.size(); ++k) {  // of what has a slot; the rest is equal anyhow
+  for (std::size_t k = 0; k < aliases_.size(); ++k) {  // only outputs with slots can differ from the captured aliases
     if (has_slot_[run.inputs.size() + k] && alias_of(run, run.outputs[k]) >= 0) return false;
   }
   return true;
@@ -83,11 +83,11 @@ std::unique_ptr<CapturedRun> Graphs::prepare(std::uint64_t program, const RunMem
     if (moves) bytes += slot_bytes(operand(run, k));
   }
   if (bytes > kMaxSlotBytes) return nullptr;
-  for (std::size_t k = 0; k < captured->aliases_.size(); ++k) {  // what is updated in place has to lie still
+  for (std::size_t k = 0; k < captured->aliases_.size(); ++k) {  // operands that are updated in place must not move
     if (captured->aliases_[k] >= 0 && captured->has_slot_[run.inputs.size() + k]) return nullptr;
   }
   auto slots = memory_.allocate(bytes);
-  if (!slots.ok()) return nullptr;  // it goes without a graph
+  if (!slots.ok()) return nullptr;  // run without a graph
   captured->slots_ = *std::move(slots);
   auto next = captured->slots_->address();
   for (std::size_t k = 0; k < operand_count(run); ++k) {
@@ -101,9 +101,9 @@ std::unique_ptr<CapturedRun> Graphs::prepare(std::uint64_t program, const RunMem
 CapturedRun* Graphs::keep(std::uint64_t program, std::unique_ptr<CapturedRun> captured) {
   auto& of = this->of(program);
   of.runs_since_capture = 0;
-  if (of.captured.size() == kMaxOfOne) of.captured.pop_back();
+  if (of.captured.size() == kMaxPerProgram) of.captured.pop_back();
   of.captured.push_front(std::move(captured));
-  bound_slots(program);
+  limit_slot_bytes(program);
   return of.captured.front().get();
 }
 
@@ -118,9 +118,10 @@ void Graphs::forget_ended_groups() {
   });
 }
 
-// Programs that were not run for the longest time lose their graphs first; the newest keeps its own.
-void Graphs::bound_slots(std::uint64_t newest) {
-  const auto bytes_of = [](const OfProgram& of) {
+// Removes the graphs of the programs that were not run for the longest time, except those of the newest, until slots
+// fit kMaxSlotBytesOfAll.
+void Graphs::limit_slot_bytes(std::uint64_t newest) {
+  const auto bytes_of = [](const ProgramGraphs& of) {
     std::size_t bytes = 0;
     for (const auto& captured : of.captured) bytes += captured->slots_ ? captured->slots_->size() : 0;
     return bytes;
@@ -128,7 +129,7 @@ void Graphs::bound_slots(std::uint64_t newest) {
   std::size_t bytes = 0;
   for (const auto& entry : programs_) bytes += bytes_of(entry.second);
   while (bytes > kMaxSlotBytesOfAll) {
-    const auto age = [&](const auto& entry) {  // those without slots have nothing to give
+    const auto age = [&](const auto& entry) {  // removing programs without slots would free nothing
       const bool may_go = entry.first != newest && bytes_of(entry.second) > 0;
       return may_go ? entry.second.last_use : ~std::uint64_t{0};
     };
@@ -139,8 +140,8 @@ void Graphs::bound_slots(std::uint64_t newest) {
   }
 }
 
-// The program that was not run for the longest time makes room.
-Graphs::OfProgram& Graphs::of(std::uint64_t program) {
+// Makes room by removing the program that was not run for the longest time.
+Graphs::ProgramGraphs& Graphs::of(std::uint64_t program) {
   if (!programs_.contains(program) && programs_.size() == kMaxPrograms)
     programs_.erase(std::ranges::min_element(programs_, {}, [](const auto& entry) { return entry.second.last_use; }));
   auto& of = programs_[program];
@@ -148,7 +149,7 @@ Graphs::OfProgram& Graphs::of(std::uint64_t program) {
   return of;
 }
 
-void Graphs::note(OfProgram& of, const RunMemory& run) {
+void Graphs::note(ProgramGraphs& of, const RunMemory& run) {
   static_assert(kRunsToSettle == 8, "a bit of a byte for each");
   const auto count = operand_count(run);
   of.moved.resize(count);

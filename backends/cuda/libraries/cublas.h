@@ -1,4 +1,4 @@
-// Products by cuBLASLt, each made ready once.
+// Products by cuBLASLt, each prepared once.
 #pragma once
 
 #include <memory>
@@ -14,20 +14,20 @@ namespace burn::backends::cuda {
 
 class CublasLt {
  public:
-  // For the current context, that of a device of this name. Errors: FAILED_PRECONDITION with what is missing.
+  // For the current context, which belongs to a device of this name. Errors: FAILED_PRECONDITION with what is missing.
   static Result<std::unique_ptr<CublasLt>> open(const std::string& device);
   ~CublasLt();
 
   std::string version() const;
   static bool has(ir::DType dtype) { return ir::is_floating(dtype); }
   static bool has_epilogues(ir::DType dtype) { return has(dtype) && dtype != ir::DType::f64; }
-  // With the fastest of the kernels that the library has in mind for it, timed once for each kind of product (none of
-  // them, where BURN_AUTOTUNE is off; nor for vectors, which generation multiplies with ever new matrices).
-  // Thread-safe. Errors: UNIMPLEMENTED where the library has nothing for it.
+  // Prepares a product with the fastest of the library's candidate kernels, which are timed once per kind of product
+  // (not timed if BURN_AUTOTUNE is off; nor for vectors, which text generation multiplies with ever new matrices).
+  // Thread-safe. Errors: UNIMPLEMENTED if the library has no kernel for it.
   Result<std::shared_ptr<const PreparedProduct>> prepare(const Product& product);
 
  private:
-  static constexpr std::size_t kMaxPrepared = 4096;  // then all are forgotten and made anew
+  static constexpr std::size_t kMaxPrepared = 4096;  // beyond it, all are dropped and prepared again
 
   CublasLt() = default;
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// cuBLASLt, found when the program runs: its functions, and its failures as Statuses.
+// cuBLASLt, loaded at run time: its functions, and its failures as Statuses.
 #pragma once
 
 #include <cublasLt.h>
@@ -33,10 +33,10 @@ struct CublasApi {
 };
 
 SharedLibrary& cublas_library();
-// Requires: cublas_library().load() said yes.
+// Requires: cublas_library().load() succeeded.
 const CublasApi& cublas_api();
 
-// INTERNAL for what the library did not do.
+// INTERNAL for a failed call.
 Status check_cublas(cublasStatus_t status, const char* what);
 
 }  // namespace burn::backends::cuda

@@ -48,14 +48,14 @@ cudaDataType type_of(ir::DType dtype) {
   }
 }
 
-// The library thinks in columns: a row-major matrix is, to it, one of its rows and columns exchanged.
-struct Seen {
+// The library's layouts are column-major: a row-major matrix is described as its transpose.
+struct ColumnMajor {
   std::int64_t rows, columns, leading;
   bool is_transposed;
 };
-Seen seen(const Matrix& matrix) {
+ColumnMajor column_major(const Matrix& matrix) {
   const bool is_row_major = matrix.column_stride == 1 || matrix.columns == 1;
-  // A single row or column may have any stride; the library wants at least the length of a column.
+  // A single row or column may have any stride, but the library requires at least the length of a column.
   if (is_row_major)
     return {matrix.columns, matrix.rows,
             std::max(matrix.rows == 1 ? matrix.columns : matrix.row_stride, matrix.columns), false};
@@ -64,7 +64,7 @@ Seen seen(const Matrix& matrix) {
 }
 
 Result<Layout> layout_of(const Matrix& matrix, std::int64_t batch, ir::DType dtype) {
-  const auto as = seen(matrix);
+  const auto as = column_major(matrix);
   Layout layout;
   BURN_RETURN_IF_ERROR(check_cublas(
       cublas_api().cublasLtMatrixLayoutCreate(&layout.object, type_of(dtype), static_cast<std::uint64_t>(as.rows),
@@ -97,7 +97,7 @@ const char* suffix_of(Epilogue epilogue) {
   return "";
 }
 
-// c^T = b^T a^T is what the library computes: its rows are our columns, and its first operand is b.
+// The library computes c^T = b^T a^T: its rows are our columns, and its first operand is b.
 cublasLtEpilogue_t epilogue_of(Epilogue epilogue) {
   switch (epilogue) {
     case Epilogue::none:
@@ -131,7 +131,7 @@ std::size_t bytes_of(const Matrix& m, const Product& p) {
   return static_cast<std::size_t>(last + 1) * ir::size_of(p.dtype);
 }
 
-constexpr std::size_t kMaxWorkspace = 32 << 20;  // what the library's documentation advises for Hopper
+constexpr std::size_t kMaxWorkspace = 32 << 20;  // as the library's documentation recommends for Hopper
 constexpr int kMaxCandidates = 16;
 using Candidates = std::vector<cublasLtMatmulHeuristicResult_t>;
 
@@ -160,8 +160,8 @@ Result<Description> description_of(const Product& product) {
   BURN_RETURN_IF_ERROR(check_cublas(cublas_api().cublasLtMatmulDescCreate(&description.object, compute_type_of(product),
                                                                           is_double ? CUDA_R_64F : CUDA_R_32F),
                                     "description"));
-  const auto first = seen(product.b).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-  const auto second = seen(product.a).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const auto first = column_major(product.b).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const auto second = column_major(product.a).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   BURN_RETURN_IF_ERROR(check_cublas(cublas_api().cublasLtMatmulDescSetAttribute(
                                         description.object, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
                                     "transa"));
@@ -181,7 +181,7 @@ class Prepared final : public PreparedProduct {
     const bool is_double = dtype_ == ir::DType::f64;
     const void* alpha = is_double ? static_cast<const void*>(&one64) : &one;
     const void* beta = is_double ? static_cast<const void*>(&zero64) : &zero;
-    // The vector's address is a part of the description, which other threads use, too.
+    // The vector's address is part of the description, which other threads use, too.
     std::unique_lock<std::mutex> lock;
     if (has_vector_) {
       lock = std::unique_lock(mutex_);
@@ -216,7 +216,7 @@ class Prepared final : public PreparedProduct {
         check_cublas(cublas_api().cublasLtMatmulDescSetAttribute(description_.object, CUBLASLT_MATMUL_DESC_EPILOGUE,
                                                                  &epilogue, sizeof epilogue),
                      "epilogue"));
-    // While nothing is read there, an address says how the real ones are aligned.
+    // Nothing is read from this address; it only tells the alignment of the real ones.
     return set_vector(static_cast<CUdeviceptr>(product.vector_alignment));
   }
 
@@ -228,7 +228,7 @@ class Prepared final : public PreparedProduct {
         "epilogue");
   }
 
-  // Algorithms that the library has for the product, the most promising first. Errors: UNIMPLEMENTED without any.
+  // The library's algorithms for the product, the most promising first. Errors: UNIMPLEMENTED if there are none.
   Result<Candidates> candidates(const Product& product) const {
     BURN_TRY(const auto preference, preference_of(product));
     std::array<cublasLtMatmulHeuristicResult_t, kMaxCandidates> found{};
@@ -253,7 +253,7 @@ class Prepared final : public PreparedProduct {
     texts.reserve(found.size());
     for (std::size_t i = 0; i < found.size(); ++i) texts.push_back(fmt::format("heuristic {}", i));
     const std::vector<std::string_view> names(texts.begin(), texts.end());
-    std::optional<Trial> trial;  // only where something is timed
+    std::optional<Trial> trial;  // created if something is timed
     const auto fastest = choices.choose_timed(key_of(product), names, [&](int i) -> Result<double> {
       if (!trial)
         trial.emplace({bytes_of(product.a, product), bytes_of(product.b, product), bytes_of(product.c, product),
@@ -270,7 +270,7 @@ class Prepared final : public PreparedProduct {
   cublasLtHandle_t handle_ = nullptr;
   ir::DType dtype_ = ir::DType::f32;
   bool has_vector_ = false;
-  mutable std::mutex mutex_;  // of the address of the epilogue's vector in the description, until it is enqueued
+  mutable std::mutex mutex_;  // guards the vector's address in the description until the call is enqueued
   Description description_;
   Layout a_, b_, c_;
   cublasLtMatmulAlgo_t algorithm_{};

@@ -12,10 +12,10 @@ namespace {
 
 Status check(cudnnStatus_t status, const char* what) { return check_cudnn(status, what); }
 
-// More workspace than this is not worth what an algorithm that wants it may gain.
+// The most workspace: more is not worth what an algorithm may gain by it.
 constexpr std::size_t kMaxWorkspace = std::size_t{256} << 20;
 
-// One algorithm for a problem, in the order in which the library would try them.
+// One algorithm for a problem. Candidates are in the order of the library's preference.
 struct Candidate {
   int algorithm = 0;
   cudnnMathType_t math = CUDNN_DEFAULT_MATH;
@@ -24,7 +24,7 @@ struct Candidate {
 
 class Prepared final : public PreparedConv {
  public:
-  // Errors: UNIMPLEMENTED where the library does not describe it.
+  // Errors: UNIMPLEMENTED if the library cannot describe the problem.
   static Result<std::shared_ptr<Prepared>> make(std::shared_ptr<CudnnHandle> library, const ConvProblem& problem) {
     std::shared_ptr<Prepared> made(new Prepared(std::move(library)));
     made->direction_ = problem.direction;
@@ -43,7 +43,7 @@ class Prepared final : public PreparedConv {
   Prepared& operator=(const Prepared&) = delete;
 
   Result<std::vector<Candidate>> candidates() const;
-  // Errors: UNIMPLEMENTED where the library does not take it after all.
+  // Errors: UNIMPLEMENTED if the library rejects the algorithm after all.
   Status choose(const Candidate& candidate) {
     chosen_ = candidate;
     return set_candidate(candidate);
@@ -99,7 +99,7 @@ class Prepared final : public PreparedConv {
   Status describe(const ConvProblem& problem);
   Status set_candidate(const Candidate& candidate);
 
-  // Winograd's sums over all places of all images are off by 4e-4 of the result.
+  // Winograd's sums over all positions of all images have errors of 4e-4 of the result.
   template <typename Algorithm>
   bool is_inexact(Algorithm algorithm) const {
     return direction_ == ConvDirection::weight_grad && only_fma_ &&
@@ -115,7 +115,7 @@ class Prepared final : public PreparedConv {
     std::vector<Candidate> all;
     for (int i = 0; i < count; ++i) {
       const auto& one = found[static_cast<std::size_t>(i)];
-      // The same operands give the same bits: no algorithm that adds in any order.
+      // Only deterministic algorithms: the same operands must give the same bits.
       const bool fits =
           one.status == CUDNN_STATUS_SUCCESS && one.memory <= kMaxWorkspace && one.determinism == CUDNN_DETERMINISTIC;
       if (fits && !is_inexact(one.algo))
@@ -146,7 +146,7 @@ cudnnDataType_t type_of(ir::DType dtype) {
   }
 }
 
-// As the library wants dims: an image of one spatial dim has a height of 1.
+// Dims as the library requires them: an image of one spatial dim has a height of 1.
 std::vector<int> sizes_of(const ir::Shape& shape) {
   std::vector<int> sizes;
   for (const auto size : shape) sizes.push_back(static_cast<int>(size));

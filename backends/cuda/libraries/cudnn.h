@@ -1,4 +1,4 @@
-// Convolutions and attention by cuDNN 9, found when the program runs.
+// Convolutions and attention by cuDNN 9, loaded at run time.
 #pragma once
 
 #include <memory>
@@ -21,10 +21,10 @@ struct ConvProblem {
   ir::Shape input, weight, output;  // [n, c_in, in...], [c_out, c_in / groups, kernel...], [n, c_out, out...]
   ir::Dims stride, pad_begin, pad_end, dilation;
   std::int64_t groups = 1;
-  bool tf32 = false;  // may f32 be multiplied with ten bits of mantissa
+  bool tf32 = false;  // f32 may be multiplied with ten bits of mantissa
 };
 
-// A convolution made ready: which algorithm, how much workspace. Thread-safe. Operands and result are row-major.
+// A prepared convolution: its algorithm and its workspace size. Thread-safe. Operands and result are row-major.
 class PreparedConv {
  public:
   virtual ~PreparedConv() = default;
@@ -40,15 +40,15 @@ class Cudnn {
   static Result<std::unique_ptr<Cudnn>> open();
 
   std::string version() const;
-  // By each algorithm that the library has for it and that gives the same bits every time, the one first that the
-  // library expects to be fastest. Errors: UNIMPLEMENTED for what the library does not take: unequal padding, sizes of
+  // Prepares the problem with each of the library's algorithms that gives the same bits every time, in the order of the
+  // library's expected speed. Errors: UNIMPLEMENTED for what the library does not support: unequal padding, sizes of
   // 2^31, other dtypes.
   Result<std::vector<std::shared_ptr<const PreparedConv>>> prepare(const ConvProblem& problem) const;
   AttentionLibrary& attention() { return *attention_; }
 
  private:
   Cudnn() = default;
-  std::shared_ptr<CudnnHandle> handle_;  // what is prepared keeps it
+  std::shared_ptr<CudnnHandle> handle_;  // shared with everything prepared
   std::unique_ptr<AttentionLibrary> attention_;
 };
 

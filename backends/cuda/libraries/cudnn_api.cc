@@ -10,7 +10,7 @@ namespace {
 
 CudnnApi api;
 
-// What the library wrote down about the last failure of this thread, on one line.
+// The library's message about the last failure of this thread, on one line.
 std::string last_words() {
   std::array<char, 1024> text{};
   api.cudnnGetLastErrorString(text.data(), text.size());

@@ -1,4 +1,4 @@
-// cuDNN 9, found when the program runs: its functions, and its failures as Statuses.
+// cuDNN 9, loaded at run time: its functions, and its failures as Statuses.
 #pragma once
 
 #include <memory>
@@ -48,7 +48,7 @@ namespace burn::backends::cuda {
   FN(cudnnSetStream)                                 \
   FN(cudnnSetTensorNdDescriptor)
 
-// The functions of a generation ago do all that convolutions need; that the headers call them deprecated is no news.
+// The legacy API suffices for convolutions; the headers' deprecation warnings are expected.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 struct CudnnApi {
@@ -59,13 +59,13 @@ struct CudnnApi {
 #pragma GCC diagnostic pop
 
 SharedLibrary& cudnn_library();
-// Requires: cudnn_library().load() said yes.
+// Requires: cudnn_library().load() succeeded.
 const CudnnApi& cudnn_api();
 
-// UNIMPLEMENTED for what the library does not take, with its own words about why where it has any; else INTERNAL.
+// UNIMPLEMENTED for what the library does not support, with its message if it has any; otherwise INTERNAL.
 Status check_cudnn(cudnnStatus_t status, std::string_view what);
 
-// A handle of the library: calls of it take turns, for it belongs to one stream at a time.
+// A handle of the library. Calls with it are serialized by `mutex`, as it belongs to one stream at a time.
 class CudnnHandle {
  public:
   CudnnHandle() = default;

@@ -11,7 +11,7 @@ namespace {
 
 cudnnDataType_t type_of(ir::DType dtype) { return dtype == ir::DType::f16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16; }
 
-// Rows as columns, where a tensor lies.
+// Exchanges rows and columns, in sizes or strides.
 DnnDims exchanged(DnnDims dims) {
   std::swap(dims[2], dims[3]);
   return dims;
@@ -32,8 +32,8 @@ std::size_t bytes_of(const DnnDims& sizes) {  // of f32
   return static_cast<std::size_t>(sizes[0] * sizes[1] * sizes[2] * sizes[3]) * sizeof(float);
 }
 
-// Scores of keys that come later than their query may see: -infinity. Engines know this pattern: they compute only what
-// is seen.
+// Sets the scores of keys after their query to -infinity. Engines recognise this pattern, and compute only visible
+// scores.
 DnnTensor without_later_keys(DnnGraph& graph, const AttentionProblem& p, const DnnTensor& scores) {
   const auto index = [&](std::int64_t axis) {
     return graph.pointwise(CUDNN_POINTWISE_GEN_INDEX, {scores}, CUDNN_DATA_INT32, CUDNN_DATA_FLOAT, axis);
@@ -59,7 +59,7 @@ void write_forward(DnnGraph& graph, const AttentionProblem& p, AttentionForm for
   const auto type = type_of(p.dtype);
   const bool is_unified = form == AttentionForm::unified;
   const auto q = graph.memory(type, shapes.q, p.q);
-  const auto k = is_unified ? graph.memory(type, shapes.k, p.k)  // products want it as [d, m]
+  const auto k = is_unified ? graph.memory(type, shapes.k, p.k)  // matmul requires [d, m]
                             : graph.memory(type, exchanged(shapes.k), exchanged(p.k));
   const auto v = graph.memory(type, shapes.v, p.v);
   const auto y = graph.memory(type, shapes.y, p.y);
@@ -79,10 +79,10 @@ void write_forward(DnnGraph& graph, const AttentionProblem& p, AttentionForm for
   graph.matmul(probabilities, v, y);
 }
 
-// With p = exp(scores - statistics) and s the rows' sums of g y: dv = p^T g, ds = scale p (g v^T - s), dq = ds k,
-// dk = ds^T q. Engines compute block by block of keys. Where ds k is dq as it stands, they keep ds in their workspace
-// and multiply afterwards, which gives the same bits every time; where it is a tensor of f32 in memory that becomes dq,
-// each block adds its part there, in any order. Returns the bytes of the tensors in the workspace.
+// With p = exp(scores - statistics) and s the rows' sums of g y: dv = p^T g, ds = scale p (g v^T - s), dq = ds k, dk =
+// ds^T q. Engines compute block by block of keys. If ds k is written to dq directly, they keep ds in their workspace
+// and multiply afterwards, which gives the same bits every time; if ds k is an f32 tensor in memory from which dq is
+// converted, each block adds its part there, in any order. Returns the bytes of the tensors in the workspace.
 std::vector<std::size_t> write_backward(DnnGraph& graph, const AttentionProblem& p) {
   const Shapes shapes(p);
   const auto type = type_of(p.dtype);
@@ -98,8 +98,9 @@ std::vector<std::size_t> write_backward(DnnGraph& graph, const AttentionProblem&
   const auto sums = graph.memory(CUDNN_DATA_FLOAT, shapes.row, row_major(shapes.row));  // in the workspace
   const auto scale = graph.number(static_cast<float>(p.scale));
 
-  const DnnDims products{p.heads * p.n * p.e, p.n * p.e, p.heads * p.e, 1};  // strides as engines know them
-  const auto gy = graph.passed(CUDNN_DATA_FLOAT, shapes.y, products);
+  const DnnDims products{p.heads * p.n * p.e, p.n * p.e, p.heads * p.e,
+                         1};  // strides in the pattern that engines recognise
+  const auto gy = graph.virtual_tensor(CUDNN_DATA_FLOAT, shapes.y, products);
   graph.pointwise(CUDNN_POINTWISE_MUL, {g, y}, gy);
   graph.pointwise(CUDNN_POINTWISE_MUL, {graph.reduce(CUDNN_REDUCE_TENSOR_ADD, gy), graph.number(1.0F)}, sums);
 
@@ -109,7 +110,7 @@ std::vector<std::size_t> write_backward(DnnGraph& graph, const AttentionProblem&
   const auto probabilities = graph.pointwise(CUDNN_POINTWISE_EXP, {scores});
 
   const auto transposed = [&](const DnnTensor& x) {
-    const auto y_of = graph.passed(type, exchanged(x.sizes), exchanged(x.strides));
+    const auto y_of = graph.virtual_tensor(type, exchanged(x.sizes), exchanged(x.strides));
     graph.reshape(x, y_of);
     return y_of;
   };
@@ -157,11 +158,11 @@ Status check_attention(const AttentionProblem& p, int version, const std::string
     return unimplemented(fmt::format("cuDNN: {}: {}", p.is_grad ? "attention_grad" : "attention", why));
   };
   if (p.dtype != ir::DType::f16 && p.dtype != ir::DType::bf16) return no("takes f16 and bf16");
-  // A plan is made for each length, which takes long; a loop that generates has a new length at each step.
+  // A plan is built for each length, which takes long; text generation has a new length at each step.
   constexpr std::int64_t kLeast = 64;
   if (p.n < kLeast || p.m < kLeast) return no("few queries or keys are left to products");
   constexpr int kWithWideHeads = 91300;
-  const std::int64_t most = version < kWithWideHeads ? 128 : 256;  // where the architecture has them
+  const std::int64_t most = version < kWithWideHeads ? 128 : 256;  // if the architecture supports them
   constexpr std::int64_t kVector = 8;
   for (const auto columns : {p.d, p.e}) {
     if (columns < kVector || columns > most || columns % kVector != 0)
@@ -172,7 +173,7 @@ Status check_attention(const AttentionProblem& p, int version, const std::string
   if (p.batch > 65535 || p.heads > 65535 || p.n > kMax / 256 || p.m > kMax / 256) return no("sizes are too large");
   if (p.causal && p.n > p.m) return no("queries that see nothing");
   if (!(p.scale > 0) || !std::isfinite(p.scale))
-    return no("takes positive scales");  // the largest score is found before
+    return no("takes positive scales");  // the maximum is taken before scaling
   constexpr int kOldest = 91100, kWithAnyLength = 91501;
   if (version < kOldest) return no("cuDNN is older than 9.11");
   if (p.is_grad && version < kWithAnyLength && p.m % 128 != 0) return no("cuDNN 9.15.1 is the first for these lengths");
@@ -181,7 +182,7 @@ Status check_attention(const AttentionProblem& p, int version, const std::string
   return {};
 }
 
-bool is_attendable(const DnnDims& sizes, const DnnDims& strides, std::int64_t offset_bytes) {
+bool is_engine_readable(const DnnDims& sizes, const DnnDims& strides, std::int64_t offset_bytes) {
   constexpr std::int64_t kVector = 8, kBytes = 16;
   if (offset_bytes % kBytes != 0 || strides[3] != 1) return false;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -194,10 +195,10 @@ AttentionProblem bounded_part(const AttentionProblem& problem, std::size_t most_
   if (!problem.is_grad || problem.any_order) return problem;
   const auto up = [](std::int64_t size, std::int64_t unit) { return (size + unit - 1) / unit * unit; };
   const auto head_bytes =
-      static_cast<std::size_t>(2 * up(problem.n, 64) * up(problem.m, 128));  // as engines' tiles are
+      static_cast<std::size_t>(2 * up(problem.n, 64) * up(problem.m, 128));  // rounded up to the engines' tiles
   auto part = problem;
   const auto is_enough = [&] { return head_bytes * static_cast<std::size_t>(part.batch * part.heads) <= most_bytes; };
-  // Fewer, if they go in evenly and if the next part's statistics lie on a whole vector.
+  // Takes fewer, as divisors of all, if the next part's statistics are aligned to a whole vector.
   const auto take_fewer = [&](std::int64_t AttentionProblem::*count, std::int64_t all) {
     for (auto fewer = all - 1; fewer > 0 && !is_enough(); --fewer) {
       auto smaller = part;

@@ -1,4 +1,4 @@
-// What is known of attention problems, and what was made ready.
+// Which attention problems are supported, and prepared ones.
 #include <fmt/format.h>
 
 #include "backends/cuda/libraries/cudnn_attention.h"
@@ -18,7 +18,7 @@ struct NamedForm {
   const char* name;
 };
 
-// In the order in which they are tried.
+// The forms, in the order in which they are tried.
 std::vector<NamedForm> forms_for(const AttentionProblem& problem) {
   constexpr int kHasUnified = 91301;
   std::vector<NamedForm> forms{{AttentionForm::composite, "composite"}};
@@ -27,12 +27,13 @@ std::vector<NamedForm> forms_for(const AttentionProblem& problem) {
   return forms;
 }
 
-// Of the scores that a gradient keeps, as of workspace for convolutions: in so many bytes a GPU has enough to do.
+// The most bytes of scores that a gradient stores, the same as the workspace of convolutions: enough to keep a GPU
+// busy.
 constexpr std::size_t kMaxScores = std::size_t{256} << 20;
 
 std::size_t rounded_up(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-// From the first batch item of a part to that of the next, and from head to head, in the order of run().
+// The bytes from one batch part to the next, and from one head part to the next, in the order of run().
 std::vector<std::pair<std::int64_t, std::int64_t>> steps_between(const AttentionProblem& p,
                                                                  const AttentionProblem& part) {
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
@@ -52,14 +53,14 @@ std::vector<std::pair<std::int64_t, std::int64_t>> steps_between(const Attention
   return steps;
 }
 
-// Keeps what is known in bounds where shapes never repeat; what is in use has other owners.
+// Bounds the cache for programs whose shapes never repeat; entries in use have other owners.
 template <typename Known>
 void make_room(Known& known) {
   constexpr std::size_t kMax = 1024;
   if (known.size() >= kMax) known.clear();
 }
 
-// Tries one form after the other; the failure has what was said of each.
+// Tries one form after the other; the failure has the messages of all.
 template <typename Try>
 auto first_form(const AttentionProblem& problem, Try attempt) -> decltype(attempt(NamedForm{})) {
   std::string refusals;

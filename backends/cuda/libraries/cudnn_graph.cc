@@ -96,7 +96,7 @@ DnnTensor DnnGraph::memory(cudnnDataType_t type, const DnnDims& sizes, const Dnn
   return made;
 }
 
-DnnTensor DnnGraph::passed(cudnnDataType_t type, const DnnDims& sizes, const DnnDims& strides) {
+DnnTensor DnnGraph::virtual_tensor(cudnnDataType_t type, const DnnDims& sizes, const DnnDims& strides) {
   return tensor(type, sizes, strides, true, false);
 }
 
@@ -135,7 +135,7 @@ void DnnGraph::matmul(const DnnTensor& a, const DnnTensor& b, const DnnTensor& c
 
 DnnTensor DnnGraph::matmul(const DnnTensor& a, const DnnTensor& b) {
   const DnnDims sizes{a.sizes[0], a.sizes[1], a.sizes[2], b.sizes[3]};
-  const auto c = passed(CUDNN_DATA_FLOAT, sizes, row_major(sizes));
+  const auto c = virtual_tensor(CUDNN_DATA_FLOAT, sizes, row_major(sizes));
   matmul(a, b, c);
   return c;
 }
@@ -165,14 +165,14 @@ void DnnGraph::pointwise(cudnnPointwiseMode_t mode, std::initializer_list<DnnTen
 DnnTensor DnnGraph::pointwise(cudnnPointwiseMode_t mode, std::initializer_list<DnnTensor> operands,
                               cudnnDataType_t type, cudnnDataType_t math, std::int64_t axis) {
   const auto& like = *operands.begin();
-  const auto y = passed(type, like.sizes, like.strides);
+  const auto y = virtual_tensor(type, like.sizes, like.strides);
   pointwise(mode, operands, y, math, axis);
   return y;
 }
 
 DnnTensor DnnGraph::reduce(cudnnReduceTensorOp_t reduction, const DnnTensor& x) {
   const DnnDims sizes{x.sizes[0], x.sizes[1], x.sizes[2], 1};
-  const auto y = passed(CUDNN_DATA_FLOAT, sizes, row_major(sizes));
+  const auto y = virtual_tensor(CUDNN_DATA_FLOAT, sizes, row_major(sizes));
   add([&]() -> Result<DnnDescriptor> {
     constexpr auto kWhat = "reduction";
     BURN_TRY(auto how, DnnDescriptor::make(CUDNN_BACKEND_REDUCTION_DESCRIPTOR, kWhat));

@@ -1,6 +1,6 @@
-// Graphs of operations for cuDNN's engines: tensors that lie in memory, tensors that are only handed from one operation
-// to the next, the operations between them, and the plan that an engine makes of it all. The descriptors of the
-// library's graph API, each with an owner.
+// Graphs of operations for cuDNN's engines: tensors in memory, virtual tensors that are only passed from one operation
+// to the next, the operations between them, and the plan by which an engine executes the graph. Wraps the descriptors
+// of the library's graph API, each with an owner.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace burn::backends::cuda {
 
-// Of the library's backend API. Movable, of one thread at a time.
+// A descriptor of the library's backend API. Movable; used by one thread at a time.
 class DnnDescriptor {
  public:
   DnnDescriptor() = default;
@@ -27,7 +27,7 @@ class DnnDescriptor {
   }
   ~DnnDescriptor();
 
-  // `what` names it in failures.
+  // `what`: its name in error messages.
   static Result<DnnDescriptor> make(cudnnBackendDescriptorType_t type, const char* what);
 
   template <typename T>
@@ -53,8 +53,8 @@ class DnnDescriptor {
   cudnnBackendDescriptor_t descriptor_ = nullptr;
 };
 
-// What plans are made for: the device of a handle, or, where there is no GPU, a description of one. Such plans have a
-// size and engines, but cannot run.
+// The target of plans: the device of a handle or, without a GPU, a description of one. Plans for a description have a
+// workspace size and engines, but cannot run.
 class DnnTarget {
  public:
   explicit DnnTarget(cudnnHandle_t handle) : handle_(handle) {}
@@ -70,7 +70,7 @@ class DnnTarget {
   DnnDescriptor properties_;
 };
 
-// [batch, heads, rows, columns], as all tensors of these graphs are.
+// [batch, heads, rows, columns]: the dims of all tensors in these graphs.
 using DnnDims = std::array<std::int64_t, 4>;
 DnnDims row_major(const DnnDims& sizes);
 
@@ -82,41 +82,41 @@ struct DnnTensor {
 
 class DnnPlan;
 
-// Written operation by operation. The first failure stays, and nothing is written from then on.
+// A graph that is built operation by operation. The first failure is kept, and later operations do nothing.
 class DnnGraph {
  public:
   const Status& status() const { return status_; }
 
-  // In memory; runs give the addresses in the order of these calls. Aligned to 16 bytes.
+  // A tensor in memory; runs pass the addresses in the order of these calls. Aligned to 16 bytes.
   DnnTensor memory(cudnnDataType_t type, const DnnDims& sizes, const DnnDims& strides);
-  // A number of the graph.
+  // A constant of the graph.
   DnnTensor number(float value);
   DnnTensor number(std::int32_t value);
-  // Handed from one operation to the next: never whole in memory.
-  DnnTensor passed(cudnnDataType_t type, const DnnDims& sizes, const DnnDims& strides);
+  // A virtual tensor, passed from one operation to the next and never stored as a whole in memory.
+  DnnTensor virtual_tensor(cudnnDataType_t type, const DnnDims& sizes, const DnnDims& strides);
 
   void matmul(const DnnTensor& a, const DnnTensor& b, const DnnTensor& c);
-  // [..., rows of a, columns of b], f32.
+  // The product as a virtual tensor: [..., rows of a, columns of b], f32.
   DnnTensor matmul(const DnnTensor& a, const DnnTensor& b);
   // mode(x), mode(x, b) or mode(x, b, t), computed in `math`; an operand of size 1 in a dim is repeated along it.
   void pointwise(cudnnPointwiseMode_t mode, std::initializer_list<DnnTensor> operands, const DnnTensor& y,
                  cudnnDataType_t math = CUDNN_DATA_FLOAT, std::int64_t axis = -1);
-  // A tensor like the first operand, of type `type`.
+  // The result is a virtual tensor with the sizes of the first operand, of type `type`.
   DnnTensor pointwise(cudnnPointwiseMode_t mode, std::initializer_list<DnnTensor> operands,
                       cudnnDataType_t type = CUDNN_DATA_FLOAT, cudnnDataType_t math = CUDNN_DATA_FLOAT,
                       std::int64_t axis = -1);
-  // Over columns, f32.
+  // Reduces over columns; f32.
   DnnTensor reduce(cudnnReduceTensorOp_t op, const DnnTensor& x);
   void reshape(const DnnTensor& x, const DnnTensor& y);
   // softmax(scale q k^T) v as one operation, and the softmax's statistics.
   void attention(const DnnTensor& q, const DnnTensor& k, const DnnTensor& v, const DnnTensor& scale, const DnnTensor& y,
                  const DnnTensor& statistics);
 
-  // Whether any engine takes the graph, as far as that is known without its kernels being compiled. Errors: what was
-  // wrong with the graph; UNIMPLEMENTED with why there is none.
+  // Whether any engine accepts the graph, as far as that is known without compiling its kernels. Errors: the graph's
+  // status; UNIMPLEMENTED with the reasons.
   Status find_engine(const DnnTarget& target) const;
-  // The plan of the first engine that takes it, the best first. Compiles its kernels, which takes up to a second.
-  // Errors: what was wrong with the graph; UNIMPLEMENTED with what each engine said.
+  // The plan of the first engine, in order of preference, that accepts the graph. Compiles its kernels, which takes up
+  // to a second. Errors: the graph's status; UNIMPLEMENTED with the message of each engine.
   Result<std::unique_ptr<DnnPlan>> plan(const DnnTarget& target) const;
 
  private:
@@ -125,10 +125,10 @@ class DnnGraph {
 
   DnnTensor tensor(cudnnDataType_t type, const DnnDims& sizes, const DnnDims& strides, bool is_passed, bool is_number);
   const DnnDescriptor& of(const DnnTensor& tensor) const { return tensors_[static_cast<std::size_t>(tensor.id - 1)]; }
-  // Adds what `write` makes, unless something failed before.
+  // Adds the operation that `write` returns, unless something failed before.
   template <typename Write>
   void add(Write write);
-  Result<DnnDescriptor> finished(const DnnTarget& target) const;  // the graph of the library
+  Result<DnnDescriptor> finished(const DnnTarget& target) const;  // the library's graph
 
   Status status_;
   std::vector<DnnDescriptor> tensors_, operations_;  // tensors by id - 1
@@ -136,12 +136,12 @@ class DnnGraph {
   std::vector<Number> values_;                       // of numbers_
 };
 
-// Thread-safe, but for the handle.
+// Thread-safe except for the handle.
 class DnnPlan {
  public:
   std::size_t workspace_bytes() const { return workspace_; }
-  const std::string& engine() const { return engine_; }  // for people: "engine 5 (mode A)"
-  // Enqueues it on the handle's stream. `memory`: the addresses of the graph's tensors in memory, in their order.
+  const std::string& engine() const { return engine_; }  // for messages: "engine 5 (mode A)"
+  // Enqueues the plan on the handle's stream. `memory`: the addresses of the graph's tensors in memory, in their order.
   Status run(cudnnHandle_t handle, std::span<const CUdeviceptr> memory, CUdeviceptr workspace) const;
 
  private:
@@ -149,7 +149,7 @@ class DnnPlan {
 
   DnnDescriptor plan_;
   std::vector<std::int64_t> ids_;         // of tensors in memory, then of numbers
-  std::vector<DnnGraph::Number> values_;  // of numbers, which the library reads at each run
+  std::vector<DnnGraph::Number> values_;  // the constants, which the library reads at each run
   std::size_t workspace_ = 0;
   std::string engine_;
 };

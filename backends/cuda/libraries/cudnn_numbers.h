@@ -1,12 +1,11 @@
-// Enumerators of cuDNN that its headers name only since 9.8 and 9.13, as numbers: so that older headers will do to
-// build.
+// Enumerators that cuDNN's headers have since 9.8 and 9.13, as numbers, so that older headers suffice for the build.
 #pragma once
 
 #include <cudnn.h>
 
 namespace burn::backends::cuda::dnn {
 
-// Since 9.8: a device, described.
+// Since 9.8: descriptions of devices.
 inline constexpr auto kDevice = static_cast<cudnnBackendDescriptorType_t>(38);
 inline constexpr auto kDeviceJson = static_cast<cudnnBackendAttributeName_t>(2702);
 inline constexpr auto kHeuristicsDevice = static_cast<cudnnBackendAttributeName_t>(204);

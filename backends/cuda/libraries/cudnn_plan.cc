@@ -1,4 +1,4 @@
-// From a graph to the engine that computes it.
+// Finds the engine that computes a graph.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 namespace burn::backends::cuda {
 namespace {
 
-// The engines that the heuristics name, the best first.
+// The engine configurations that the heuristics propose, the best first.
 Result<std::vector<DnnDescriptor>> configurations(const DnnDescriptor& graph, const DnnTarget& target,
                                                   cudnnBackendHeurMode_t mode) {
   constexpr auto kWhat = "heuristics";
@@ -40,7 +40,7 @@ Result<std::vector<DnnDescriptor>> configurations(const DnnDescriptor& graph, co
   return found;
 }
 
-// Its number, and whether it says of itself that its results differ from run to run.
+// The engine's number, and whether it declares that its results differ from run to run.
 std::string describe_engine(const DnnDescriptor& configuration) {
   auto engine = DnnDescriptor::make(CUDNN_BACKEND_ENGINE_DESCRIPTOR, "engine");
   if (!engine.ok()) return "engine ?";
@@ -62,7 +62,7 @@ std::string describe_engine(const DnnDescriptor& configuration) {
   return fmt::format("engine {}{}", index, differs ? ", not deterministic by its notes" : "");
 }
 
-// A way of asking for engines.
+// A mode of the engine heuristics.
 struct Mode {
   cudnnBackendHeurMode_t mode;
   const char* name;
@@ -80,7 +80,7 @@ class Refusals {
   std::string text_;
 };
 
-// The headers would have a handle's device described instead; all versions understand handles.
+// The headers recommend the description of a handle's device instead; all versions accept handles.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 constexpr auto kGraphHandle = CUDNN_ATTR_OPERATIONGRAPH_HANDLE;

@@ -90,7 +90,7 @@ class Prepared final : public PreparedTransforms {
   std::size_t workspace_bytes() const override { return workspace_; }
 
   Status run(CUdeviceptr from, CUdeviceptr to, CUdeviceptr workspace, bool inverse, CUstream stream) const override {
-    const std::lock_guard lock(mutex_);  // stream and workspace are a part of the plan, and mostly those of before
+    const std::lock_guard lock(mutex_);  // stream and workspace are stored in the plan, and mostly unchanged
     if (!is_set_ || stream != last_stream_)
       BURN_RETURN_IF_ERROR(
           check(table.cufftSetStream(plan_, reinterpret_cast<cudaStream_t>(stream)), "cufftSetStream"));
@@ -126,7 +126,7 @@ class Prepared final : public PreparedTransforms {
   cufftType type_ = CUFFT_C2C;
   std::size_t workspace_ = 0;
   mutable std::mutex mutex_;
-  mutable bool is_set_ = false;  // the two below are the plan's
+  mutable bool is_set_ = false;  // whether the plan has the two below
   mutable CUstream last_stream_ = nullptr;
   mutable CUdeviceptr last_workspace_ = 0;
 };
@@ -162,7 +162,7 @@ Result<std::unique_ptr<Cufft>> Cufft::open() {
 Result<std::shared_ptr<const PreparedTransforms>> Cufft::prepare(const Transforms& what) {
   const auto key =
       fmt::format("{} {} {} {}", static_cast<int>(type_of(what)), what.length, what.batch, what.by_columns);
-  const std::lock_guard lock(mutex_);  // making one takes its turn, too
+  const std::lock_guard lock(mutex_);  // also serializes the creation of plans
   if (const auto found = prepared_.find(key); found != prepared_.end()) return found->second;
   BURN_TRY(auto made, Prepared::make(what));
   if (prepared_.size() == kMaxPrepared) prepared_.clear();

@@ -1,4 +1,4 @@
-// cuFFT, found when the program runs.
+// cuFFT, loaded at run time.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ namespace burn::backends::cuda {
   FN(cufftSetStream)         \
   FN(cufftSetWorkArea)
 
-// Many transforms of one length, unscaled. Complex numbers are pairs, real and imaginary part; of a real signal's
-// spectrum only the first length / 2 + 1 numbers are there. Element j of transform b lies at j * stride + b * distance,
-// counted in elements of its kind, the same for operand and result: [batch, length] or [length, batch].
+// A batch of unscaled transforms of one length. Complex numbers are pairs of real and imaginary part; of a real
+// signal's spectrum only the first length / 2 + 1 numbers are stored. Element j of transform b is at j * stride + b *
+// distance, counted in elements of its kind, the same for operand and result: [batch, length] or [length, batch].
 struct Transforms {
   enum class Kind : std::uint8_t { complex, from_real, to_real };
   Kind kind = Kind::complex;
@@ -49,8 +49,8 @@ class PreparedTransforms {
  public:
   virtual ~PreparedTransforms() = default;
   virtual std::size_t workspace_bytes() const = 0;
-  // `from` and `to` lie aligned to a complex number, and apart; what is at `from` is lost where it is complex and `to`
-  // is not. `inverse`: of complex ones, with e^(+i...).
+  // `from` and `to` are aligned to a complex number, and do not overlap; the contents of `from` are lost for
+  // Kind::to_real. `inverse`: of complex ones, with e^(+i...).
   virtual Status run(CUdeviceptr from, CUdeviceptr to, CUdeviceptr workspace, bool inverse, CUstream stream) const = 0;
 };
 
@@ -62,11 +62,11 @@ class Cufft {
   // For the current context. Errors: FAILED_PRECONDITION with what is missing.
   static Result<std::unique_ptr<Cufft>> open();
 
-  // Errors: UNIMPLEMENTED where the library does not do it; RESOURCE_EXHAUSTED.
+  // Errors: UNIMPLEMENTED if the library does not support them; RESOURCE_EXHAUSTED.
   Result<std::shared_ptr<const PreparedTransforms>> prepare(const Transforms& transforms);
 
  private:
-  static constexpr std::size_t kMaxPrepared = 512;  // then all are forgotten and made anew
+  static constexpr std::size_t kMaxPrepared = 512;  // beyond it, all are dropped and prepared again
 
   Cufft() = default;
   std::mutex mutex_;

@@ -10,7 +10,7 @@ namespace {
 
 using What = MatrixCall::What;
 
-// New names of some functions take 64-bit sizes; those of before do all that is needed, and are in every version.
+// Newer functions take 64-bit sizes; the older ones suffice, and exist in every version.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 template <typename T>
@@ -82,7 +82,7 @@ Status check(cublasStatus_t status, const char* what) {
                                               : internal_error(std::move(message));
 }
 
-// A call of one type of number, with the libraries' sizes.
+// Makes a call for one element type, with the libraries' types of sizes.
 template <typename T>
 class Caller {
  public:
@@ -98,7 +98,7 @@ class Caller {
         ld_(static_cast<int>(call.ld)),
         least_(std::min(rows_, columns_)) {}
 
-  Result<int> workspace() const {  // in elements
+  Result<int> workspace() const {  // workspace in elements
     int size = 0;
     BURN_RETURN_IF_ERROR(check(ask(&size), "a workspace's size"));
     return size;
@@ -106,16 +106,16 @@ class Caller {
 
   Status run(const MatrixAddresses& at, int workspace) const {
     switch (call_.what) {
-      case What::cholesky_of_many:
+      case What::cholesky_batched:
         return check(fns().potrfBatched(handle_, CUBLAS_FILL_MODE_UPPER, rows_, pointer<T*>(at.pointers), ld_,
                                         pointer<int>(at.infos), count_),
                      "potrfBatched");
-      case What::lu_of_many:
+      case What::lu_batched:
         return check(fns().getrfBatched(blas_, rows_, pointer<T*>(at.pointers), ld_, pointer<int>(at.pivots),
                                         pointer<int>(at.infos), count_),
                      "getrfBatched");
-      case What::solve_of_many:
-        return solve_of_many(at);
+      case What::solve_batched:
+        return solve_batched(at);
       default:
         break;
     }
@@ -148,11 +148,11 @@ class Caller {
       case What::eigh:
         return fns().syevd_bufferSize(handle_, kVectors, CUBLAS_FILL_MODE_UPPER, rows_, none, ld_, none, size);
       default:
-        return CUSOLVER_STATUS_SUCCESS;  // needs none
+        return CUSOLVER_STATUS_SUCCESS;  // needs no workspace
     }
   }
 
-  Status solve_of_many(const MatrixAddresses& at) const {
+  Status solve_batched(const MatrixAddresses& at) const {
     int wrong = 0;
     BURN_RETURN_IF_ERROR(
         check(fns().getrsBatched(blas_, CUBLAS_OP_N, rows_, others_, pointer<const T*>(at.pointers), ld_,

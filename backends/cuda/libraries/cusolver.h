@@ -1,4 +1,4 @@
-// cuSOLVER and cuBLAS, found when the program runs: factorisations and systems of equations.
+// cuSOLVER and cuBLAS, loaded at run time: factorisations and systems of equations.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace burn::backends::cuda {
 
-// FN(name): every function of cuSOLVER that is used, and TYPED(name) those that are there for S (f32) and D (f64).
+// FN(name): every function of cuSOLVER that is used, and TYPED(name): those that exist for S (f32) and D (f64).
 #define BURN_CUSOLVER(FN)         \
   FN(cusolverDnCreate)            \
   FN(cusolverDnCreateGesvdjInfo)  \
@@ -49,31 +49,31 @@ namespace burn::backends::cuda {
   TYPED(getrsBatched)            \
   TYPED(trsm_v2)
 
-// One call for `count` matrices. The library thinks in columns: [rows, columns] of which a column's elements are
-// neighbours, `ld` elements from one column to the next and `stride` from one matrix to the next.
+// One call for `count` matrices, which are column-major: [rows, columns], with `ld` elements from one column to the
+// next and `stride` from one matrix to the next.
 struct MatrixCall {
   enum class What : std::uint8_t {
     cholesky,          // a := U of U^T U, in its upper triangle; infos
-    cholesky_of_many,  // the same, a found by pointers
+    cholesky_batched,  // the same in one batched call, with pointers to a
     lu,                // a := L, U; pivots [count, least], from 1; infos
-    lu_of_many,        // the same of square ones, found by pointers
-    solve,             // b := solution, with what lu left
-    solve_of_many,     // the same with pointers; b's pointers follow the `count` of a
+    lu_batched,        // the same in one batched call, for square matrices, with pointers
+    solve,             // b := solution, with the results of lu
+    solve_batched,     // the same in one batched call; b's pointers follow the `count` pointers to a
     solve_triangular,  // b := b a^-1, a [columns, columns] by its lower or upper triangle
-    qr,                // a := R and, below it, reflectors; more := their factors [count, least]
-    q,                 // a := the first `columns` columns of Q, of as many reflectors as `others` says
-    svd,               // values, b := U [rows, least], more := V [columns, least]; a is lost
-    eigh,              // of the upper triangle; values, a := vectors as columns
+    qr,                // a := R and, below it, reflectors; more := the reflectors' factors [count, least]
+    q,                 // a := the first `columns` columns of Q, made of `others` reflectors
+    svd,               // singular values, b := U [rows, least], more := V [columns, least]; a is overwritten
+    eigh,              // of the upper triangle; eigenvalues, a := eigenvectors as columns
   };
   What what = What::lu;
   ir::DType dtype = ir::DType::f32;
   std::int64_t count = 1, rows = 0, columns = 0, others = 0;
   std::int64_t ld = 0, stride = 0;   // of a
-  std::int64_t b_stride = 0;         // of b, whose columns have no gaps
+  std::int64_t b_stride = 0;         // of b, whose columns are contiguous
   bool lower = false, unit = false;  // of a triangle
 };
 
-// Where these are; 0 for what a call has not. `pointers`: to matrices, as many CUdeviceptr.
+// The addresses of a call's data; 0 if the call has none. `pointers`: to matrices, as many CUdeviceptr.
 struct MatrixAddresses {
   CUdeviceptr a = 0, b = 0, values = 0, more = 0;
   CUdeviceptr pointers = 0, pivots = 0, infos = 0;  // int32: [count, least], [count]
@@ -82,8 +82,7 @@ struct MatrixAddresses {
 
 SharedLibrary& cusolver_library();
 
-// Thread-safe: calls take turns, also on the device, for what the libraries keep for themselves is of one stream at a
-// time.
+// Thread-safe: calls are serialized, also on the device, as the libraries' internal state serves one stream at a time.
 class Solver {
  public:
   // For the current context. Errors: FAILED_PRECONDITION with what is missing.
@@ -91,7 +90,7 @@ class Solver {
   ~Solver();
 
   Result<std::size_t> workspace_bytes(const MatrixCall& call);
-  // May wait for the device, so that it can not be captured.
+  // May wait for the device, so it cannot be captured.
   Status run(const MatrixCall& call, const MatrixAddresses& at, std::size_t workspace_bytes, CUstream stream);
 
  private:
@@ -102,7 +101,7 @@ class Solver {
   cusolverDnHandle_t handle_ = nullptr;
   cublasHandle_t blas_ = nullptr;
   gesvdjInfo_t jacobi_ = nullptr;
-  CUevent last_done_ = nullptr;  // what was enqueued last, on last_stream_
+  CUevent last_done_ = nullptr;  // reached when the last call, on last_stream_, is done
   CUstream last_stream_ = nullptr;
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 Nccl table;
 
-// Memory that a captured call uses would be registered with the other members, by a handshake that waits until each of
-// them captures, too; when a member captures a graph is its own business.
+// Turns off the registration of memory that captured calls use: it needs a handshake with the other members that waits
+// until each of them captures, too, but members capture graphs independently.
 void choose_settings() {
   ::setenv("NCCL_GRAPH_REGISTER", "0", 0);  // NOLINT(concurrency-mt-unsafe): before the library reads it
 }
@@ -31,7 +31,7 @@ SharedLibrary& nccl_library() {
             int number = 0;
             return table.get_version(&number) == NcclResult::success ? number : 0;
           },
-      .oldest = 21800,  // calls that do not block, in graphs
+      .oldest = 21800,  // the first version with non-blocking calls in graphs
       .written = version_by_ten_thousands,
   });
 #undef FN

@@ -1,5 +1,5 @@
-// NCCL, found when the program runs. Its functions and types are declared here, as nccl.h has them: the header is no
-// part of the CUDA toolkit. Tests give a table of functions of their own.
+// NCCL, loaded at run time. Its functions and types are declared here as in nccl.h, which is not part of the CUDA
+// toolkit. Tests provide a table of functions of their own.
 #pragma once
 
 #include <climits>
@@ -17,12 +17,12 @@ struct NcclId {  // ncclUniqueId, which is passed by value
   char bytes[128];
 };
 
-// ncclConfig_t as version 2.14 has it: what is newer takes its defaults.
+// ncclConfig_t of version 2.14: newer fields take their defaults.
 struct NcclConfig {
   std::size_t size = sizeof(NcclConfig);
   unsigned magic = 0xcafebeef;
   unsigned version = 21400;
-  int blocking = 0;  // calls return at once, and say NcclResult::in_progress
+  int blocking = 0;  // 0: calls return at once with NcclResult::in_progress
 };
 
 enum class NcclResult : int { success = 0, invalid_argument = 4, invalid_usage = 5, remote_error = 6, in_progress = 7 };
@@ -59,8 +59,8 @@ SharedLibrary& nccl_library();
 // Opened at the first call. Errors: UNIMPLEMENTED, naming the library and what is missing.
 Result<const Nccl*> nccl();
 
-// Of a call: ok also where it is in progress. Errors: UNAVAILABLE for another member that failed, else INTERNAL, with
-// NCCL's words.
+// Converts a result: ok also if the call is in progress. Errors: UNAVAILABLE for another member that failed, otherwise
+// INTERNAL, with NCCL's message.
 Status check(const Nccl& library, NcclResult result, const char* what);
 
 }  // namespace burn::backends::cuda

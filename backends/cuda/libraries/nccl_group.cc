@@ -19,13 +19,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kBeat{100};   // between two rendezvous of the members
-constexpr milliseconds kPoll{2};     // while a communicator is made
-constexpr milliseconds kGrace{500};  // for runs that were begun when a member left
-constexpr milliseconds kEnd{3000};   // for a communicator to end before the process may
+constexpr milliseconds kMemberCheckInterval{100};  // between two checks that all members are alive
+constexpr milliseconds kPoll{2};                   // poll interval while a communicator is created
+constexpr milliseconds kGrace{500};                // for runs in progress when a member leaves
+constexpr milliseconds kEnd{3000};                 // how long a destructor waits for the end of the communicator
 
-// Every member gets the lowest of the members' numbers. `failed`: why this member has none; then all fail for it.
-Result<std::uint8_t> lowest(Collective& links, std::uint8_t own, const Status& failed = {}) {
+// Returns the minimum of the members' numbers to each of them. `failed`: why this member has none; then all fail with
+// it.
+Result<std::uint8_t> minimum_over_members(Collective& links, std::uint8_t own, const Status& failed = {}) {
   const ir::Op op = ir::AllReduce{ir::ReduceFn::min};
   const ir::TensorType type{ir::DType::u8, {1}};
   std::array<std::byte, 1> number{static_cast<std::byte>(own)};
@@ -34,7 +35,7 @@ Result<std::uint8_t> lowest(Collective& links, std::uint8_t own, const Status& f
   return static_cast<std::uint8_t>(number[0]);
 }
 
-// Rank 0 makes the id, and all get it. `failed`: why this member cannot take part.
+// Rank 0 creates the id, and sends it to all. `failed`: why this member cannot take part.
 Result<NcclId> share_id(Collective& links, const Nccl* library, Status failed) {
   NcclId id{};
   const bool is_first = links.rank() == 0;
@@ -46,15 +47,15 @@ Result<NcclId> share_id(Collective& links, const Nccl* library, Status failed) {
   NcclId shared{};
   const auto own = std::as_bytes(std::span(&id, is_first ? 1 : 0));
   const auto all = std::as_writable_bytes(std::span(&shared, 1));
-  // Every member says whether it can, also if it has nothing to send.
-  BURN_RETURN_IF_ERROR(lowest(links, 1, failed).status());
+  // Every member reports its failure, also if it has nothing to send.
+  BURN_RETURN_IF_ERROR(minimum_over_members(links, 1, failed).status());
   BURN_RETURN_IF_ERROR(links.perform({op, type, own, all}));
   return shared;
 }
 
 }  // namespace
 
-// What the group and its thread share. The thread alone aborts the communicator, and is the last to use it.
+// The state that the group and its thread share. Only the thread aborts the communicator, and it is the last to use it.
 class NcclGroup::State {
  public:
   State(const Nccl* library, std::shared_ptr<Collective> links, std::function<void()> make_current)
@@ -62,7 +63,7 @@ class NcclGroup::State {
 
   Collective& links() { return *links_; }
 
-  // Makes the communicator, within the time of the thread's Interrupt.
+  // Creates the communicator, within the time of the thread's Interrupt.
   Status connect(const NcclId& id) {
     NcclConfig config;
     make_current_();
@@ -76,16 +77,18 @@ class NcclGroup::State {
         status = now.ok() ? check(*library_, state, "connecting the members' GPUs") : now.status();
       }
       const auto is_done = static_cast<std::uint8_t>(state == NcclResult::in_progress ? 0 : 1);
-      BURN_TRY(const auto all, lowest(*links_, is_done, status));
+      BURN_TRY(const auto all, minimum_over_members(*links_, is_done, status));
       if (all == 1) return {};
       std::this_thread::sleep_for(kPoll);
     }
   }
 
-  // From now on a thread meets the others until the group ends, and then aborts the communicator.
+  // Starts a thread that checks the other members until the group ends, and then aborts the communicator.
   static Status start(const std::shared_ptr<State>& state) {
     try {
-      start_thread("burn-nccl", [state] { state->watch(); }).detach();  // it may wait for graphs, which die later
+      start_thread("burn-nccl", [state] {
+        state->watch();
+      }).detach();  // it may wait for graphs, which are destroyed later
       return {};
     } catch (const std::system_error& failure) {
       return resource_exhausted(fmt::format("no thread to be had for a group: {}", failure.what()));
@@ -123,7 +126,7 @@ class NcclGroup::State {
     return broken_;
   }
 
-  // Until the communicator is gone, but not for long.
+  // Waits until the communicator is aborted, but at most kEnd.
   void wait_for_end() {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kEnd, [&] { return is_over_; });
@@ -163,7 +166,7 @@ class NcclGroup::State {
     return check(*library_, result, what);
   }
 
-  // To ask is to end what the library has done in the background, which one thread at a time may.
+  // The query also finishes the library's background work, which one thread at a time may do.
   Result<NcclResult> state_of_comm() {
     const std::lock_guard lock(library_mutex_);
     auto state = NcclResult::success;
@@ -171,8 +174,8 @@ class NcclGroup::State {
     return state;
   }
 
-  // What ends the group but for the members themselves.
-  Status look() {
+  // Finds a failure of the library, or a run that exceeds its limit.
+  Status find_failure() {
     BURN_TRY(const auto state, state_of_comm());
     BURN_RETURN_IF_ERROR(check(*library_, state, "in the background"));
     const std::lock_guard lock(mutex_);
@@ -186,14 +189,14 @@ class NcclGroup::State {
     std::unique_lock lock(mutex_);
     while (refused_.ok()) {
       lock.unlock();
-      if (const auto met = lowest(*links_, 1).status(); !met.ok()) {
+      if (const auto met = minimum_over_members(*links_, 1).status(); !met.ok()) {
         met.code() == StatusCode::unavailable ? leave(met) : end(met);
-      } else if (const auto found = look(); !found.ok()) {
+      } else if (const auto found = find_failure(); !found.ok()) {
         links_->abort(found);
         end(found);
       }
       lock.lock();
-      changed_.wait_for(lock, kBeat, [&] { return !refused_.ok(); });
+      changed_.wait_for(lock, kMemberCheckInterval, [&] { return !refused_.ok(); });
     }
     changed_.wait_for(lock, kGrace, [&] { return !broken_.ok() || runs_ == 0; });
     if (broken_.ok()) broken_ = refused_;
@@ -201,7 +204,7 @@ class NcclGroup::State {
     auto* const comm = std::exchange(comm_, nullptr);
     lock.unlock();
     links_->leave(refused_);
-    if (comm) library_->abort(comm);  // waits until no graph has calls of it any more
+    if (comm) library_->abort(comm);  // waits until no graph contains its calls any more
     lock.lock();
     is_over_ = true;
     changed_.notify_all();
@@ -213,12 +216,12 @@ class NcclGroup::State {
   NcclComm comm_ = nullptr;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  Status refused_, broken_;  // why nothing may be begun; why what was begun is not to be used
+  Status refused_, broken_;  // why no run may begin; why the results of begun runs are invalid
   milliseconds limit_{0};
-  Clock::time_point progress_;  // when the first of the runs began, or the last one before it ended
-  std::size_t runs_ = 0;        // begun and not ended
+  Clock::time_point progress_;  // when the first of the runs began, or the last run ended
+  std::size_t runs_ = 0;        // runs that have begun and not ended
   bool is_enqueueing_ = false, is_over_ = false;
-  std::mutex library_mutex_;  // of calls with the communicator
+  std::mutex library_mutex_;  // guards calls with the communicator
 };
 
 Result<std::shared_ptr<NcclGroup>> NcclGroup::join(const Result<const Nccl*>& library,
@@ -241,7 +244,7 @@ Result<std::shared_ptr<NcclGroup>> NcclGroup::join(const Result<const Nccl*>& li
     state->links().abort(status);
     state->end(status);
   }
-  BURN_RETURN_IF_ERROR(State::start(state));  // also to abort what was begun
+  BURN_RETURN_IF_ERROR(State::start(state));  // also after a failure, to abort the communicator
   BURN_RETURN_IF_ERROR(status);
   return std::shared_ptr<NcclGroup>(new NcclGroup(state));
 }

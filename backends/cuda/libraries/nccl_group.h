@@ -1,10 +1,10 @@
 // One member's end of a group whose collectives are NCCL's.
 //
-// NCCL tells a member nothing of the others: where one of them fails or is gone, kernels of the others wait for good.
-// So the members keep the direct links by which the group was formed (backends/collective). Over these they agree on
-// NCCL's id and on the moment when all are connected; later a thread of each member meets the others over them some ten
-// times a second, and hears at once of a member that ends the group or vanishes. It then aborts the communicator, which
-// ends every kernel that waits.
+// NCCL does not tell a member about the others: if one of them fails or is gone, kernels of the others wait forever. So
+// the members keep the direct links by which the group was formed (backends/collective). Over these they agree on
+// NCCL's id and on the moment when all are connected; later a thread of each member performs a small collective over
+// them some ten times a second, and so learns at once of a member that ends the group or vanishes. It then aborts the
+// communicator, which ends every kernel that waits.
 #pragma once
 
 #include <chrono>
@@ -21,10 +21,10 @@ namespace burn::backends::cuda {
 
 class NcclGroup final : public Collective {
  public:
-  // Takes `links` over. Waits until all members have called it, and their GPUs are connected. `make_current`: makes the
-  // device current on the calling thread; called on several.
-  // Errors: DEADLINE_EXCEEDED; UNIMPLEMENTED on every member where one has no NCCL (`library`); what NCCL says; why the
-  // links ended meanwhile. The links are aborted then, and so the other members fail, too.
+  // Takes ownership of `links`. Waits until all members have called it, and their GPUs are connected. `make_current`:
+  // makes the device current on the calling thread; called on several.
+  // Errors: DEADLINE_EXCEEDED; UNIMPLEMENTED on every member if one has no NCCL (`library`); what NCCL says; why the
+  // links ended meanwhile. The links are aborted then, so the other members fail, too.
   static Result<std::shared_ptr<NcclGroup>> join(const Result<const Nccl*>& library, std::shared_ptr<Collective> links,
                                                  const std::function<void()>& make_current,
                                                  std::chrono::milliseconds deadline);
@@ -32,21 +32,21 @@ class NcclGroup final : public Collective {
 
   int rank() const override;
   int size() const override;
-  // UNIMPLEMENTED: there are no numbers in host memory to be had from a run on a GPU.
+  // UNIMPLEMENTED: a run on a GPU has no numbers in host memory.
   Status perform(const CollectiveCall& call) override;
   void abort(const Status& why) override;
-  // What was begun may be finished yet, if that takes no longer than half a second.
+  // Runs that were begun may still finish within half a second.
   void leave(const Status& why) override;
-  Status health() const override;  // why nothing may be begun any more
+  Status health() const override;  // why no run may begin any more
 
-  // A run with collectives of the group is to be enqueued. `limit`: how long the device may go without finishing one of
-  // those begun, until the group ends with DEADLINE_EXCEEDED; 0: for good. Errors: health()'s.
+  // Must be called before a run with collectives of the group is enqueued. `limit`: how long the device may take
+  // without finishing a run until the group ends with DEADLINE_EXCEEDED; 0: forever. Errors: health()'s.
   Status begin_run(std::chrono::milliseconds limit);
-  // The device has done a run, or it was not enqueued. Errors: why its results are not to be used: the communicator was
-  // aborted before this call.
+  // Must be called when the device has done a run, or if the run was not enqueued. Errors: why its results are invalid:
+  // the communicator was aborted before this call.
   Status end_run();
 
-  // Makes NCCL enqueue something, and waits until it has, which takes as long as the other members where they are not
+  // Makes NCCL enqueue a call, and waits until it has, which takes until the other members do so, too, if they are not
   // connected for it yet. Between begin_run() and end_run(), from one thread at a time.
   using Call = std::function<NcclResult(const Nccl& library, NcclComm comm)>;
   Status enqueue(const char* what, const Call& call);
@@ -61,7 +61,7 @@ class NcclGroup final : public Collective {
 // The groups of a run, by their numbers in programs.
 using RunGroups = std::map<std::int64_t, std::shared_ptr<NcclGroup>>;
 
-// Those of the run whose commands this thread enqueues, as long as it lives.
+// Sets the groups of the run whose commands this thread enqueues, during its lifetime.
 class RunGroupsScope {
  public:
   explicit RunGroupsScope(const RunGroups* groups) : outer_(std::exchange(current_, groups)) {}

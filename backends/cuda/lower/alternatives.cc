@@ -1,4 +1,4 @@
-// Alternatives timed on the GPU.
+// Times alternatives on the GPU.
 #include "compile/codegen/alternatives.h"
 
 #include "backends/cuda/device/enqueue.h"
@@ -9,7 +9,7 @@
 namespace burn::backends::cuda {
 namespace {
 
-// The trial's blocks: the operands, the results and the scratch memory.
+// Times one alternative. The trial's blocks are the operands, the results and the scratch memory.
 Result<double> seconds(Device& device, const compile::TrialEmitter& what, const Trial& trial, std::size_t operand_count,
                        std::size_t result_count) {
   BURN_TRY(const auto kernels, device.kernels(what.sources()));

@@ -11,7 +11,7 @@ using burn::cuda::ArgShape;
 using burn::cuda::kThreads;
 
 constexpr std::int64_t kManyBlocks = 512;
-constexpr std::int64_t kPerPart = std::int64_t{kThreads} * 16;  // elements at least that a part of a line has
+constexpr std::int64_t kPerPart = std::int64_t{kThreads} * 16;  // minimum elements of a line per part
 
 KernelSource source_of(ir::ArgFn fn, ir::DType dtype) {
   return {
@@ -26,7 +26,7 @@ KernelSource source_of(ir::ArgFn fn, ir::DType dtype) {
                   storage_type(dtype), fn == ir::ArgFn::max)};
 }
 
-// Few threads to an output where there are many of them, whose elements then are read side by side.
+// Few threads per output if there are many outputs, whose elements are then read by neighbouring threads.
 ArgShape shape_of(const Loops<2>& kept, std::int64_t size, std::int64_t step) {
   ArgShape shape;
   shape.outputs = count_of(kept);

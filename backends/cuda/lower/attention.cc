@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kOperands = 3, kGradOperands = 6;  // without a mask and a bias
 
-// Batch dims as two: all but the last, and the last; 1 where there are none.
+// The batch dims as two: all but the last, and the last; 1 if there are none.
 std::pair<std::int64_t, std::int64_t> split_batch(const ir::Shape& shape) {
   const int dims = shape.rank() - 2;
   if (dims == 0) return {1, 1};
@@ -25,7 +25,7 @@ std::pair<std::int64_t, std::int64_t> split_batch(const ir::Shape& shape) {
   return {outer, shape[dims - 1]};
 }
 
-// With row-major operands.
+// The problem with row-major operands.
 template <typename Op>
 AttentionProblem problem_of(const Op& op, const ir::TensorType& q, const ir::TensorType& v) {
   const int rank = q.shape.rank();
@@ -51,30 +51,31 @@ Status ask(Device& device, const Op& op, std::span<const ir::TensorType* const> 
   return (*library)->attention().supports(problem_of(op, *operands[0], *operands[2]), device.architecture());
 }
 
-// Why something is made of other ops is said nowhere else.
+// Prints the reason for a decomposition into other ops, which is shown nowhere else.
 Status traced(Status status) {
   if (!status.ok() && setting(Setting::trace).find("plan") != std::string::npos)
     fmt::print(stderr, "not fused: {}\n", status.message());
   return status;
 }
 
-// An operand on its way to the library, which reads many strides, but not all.
+// An operand of the library, which reads many strides, but not all.
 class Operand {
  public:
   Operand(Emitter& emit, ir::Ref ref, const DnnDims& sizes) : emit_(emit), view_(emit.read(ref)), sizes_(sizes) {}
 
-  // Where it lies; nothing where the library would have to be given a copy.
+  // The operand's strides; std::nullopt if the library needs a copy.
   std::optional<DnnDims> strides() const {
     const auto split =
         compile::reshaped_strides(view_.shape, view_.strides, ir::Shape(std::span<const std::int64_t>(sizes_)));
     if (!split) return std::nullopt;
     DnnDims strides{};
     std::int64_t span = 1;
-    for (std::size_t i = 4; i-- > 0;) {  // any stride would do for a single one; the library wants it plausible
+    for (std::size_t i = 4;
+         i-- > 0;) {  // a dim of size 1 may have any stride, but the library requires a plausible one
       strides[i] = sizes_[i] == 1 ? span : (*split)[static_cast<int>(i)];
       span = std::max(span, strides[i] * sizes_[i]);
     }
-    if (!is_attendable(sizes_, strides, view_.address.offset)) return std::nullopt;
+    if (!is_engine_readable(sizes_, strides, view_.address.offset)) return std::nullopt;
     return strides;
   }
   void copy() { view_ = emit_.contiguous(view_); }
@@ -87,12 +88,13 @@ class Operand {
   DnnDims sizes_;
 };
 
-// The operands' strides into the problem, copied where they have to be, and all of them if no engine takes them else.
+// Sets the operands' strides in the problem. Copies those operands that the library cannot read, or all of them if no
+// engine accepts the problem otherwise.
 Result<std::shared_ptr<const PreparedAttention>> prepare(AttentionLibrary& library, AttentionProblem problem,
                                                          std::span<Operand> operands) {
   DnnDims* const strides[] = {&problem.q, &problem.k, &problem.v, &problem.y, &problem.g};
   bool all_row_major = true;
-  const auto own = problem;  // where results are to lie
+  const auto own = problem;  // with the strides of the results
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (const auto found = operands[i].strides())
       *strides[i] = *found;
@@ -109,7 +111,7 @@ Result<std::shared_ptr<const PreparedAttention>> prepare(AttentionLibrary& libra
   return library.prepare(problem);
 }
 
-// The strides of a result, if the library may write it so.
+// The strides of a result, if the library can write it in place.
 std::optional<DnnDims> result_strides(const View& view, const DnnDims& sizes) {
   const auto split =
       compile::reshaped_strides(view.shape, view.strides, ir::Shape(std::span<const std::int64_t>(sizes)));
@@ -120,7 +122,7 @@ std::optional<DnnDims> result_strides(const View& view, const DnnDims& sizes) {
     strides[i] = sizes[i] == 1 ? span : (*split)[static_cast<int>(i)];
     span = std::max(span, strides[i] * sizes[i]);
   }
-  return is_attendable(sizes, strides, view.address.offset) ? std::optional(strides) : std::nullopt;
+  return is_engine_readable(sizes, strides, view.address.offset) ? std::optional(strides) : std::nullopt;
 }
 
 void enqueue(Emitter& emit, std::shared_ptr<const PreparedAttention> prepared, std::vector<Address> memory) {
@@ -143,7 +145,7 @@ Status supports_attention(Device& device, const ir::AttentionGrad& op,
   return traced(ask(device, op, operands, kGradOperands));
 }
 
-// What supports() said no to was made of other ops before it came here (compile/rewrite/decompose.h).
+// Unsupported attention was decomposed before (compile/rewrite/decompose.h).
 namespace lowering {
 
 Status lower(Emitter& emit, const ir::Attention& op, const NodeInPlan& at) {
@@ -165,7 +167,7 @@ Status lower(Emitter& emit, const ir::Attention& op, const NodeInPlan& at) {
       return {};
     }
   }
-  if (!y.is_contiguous()) into = emit.scratch_value({y.dtype, y.shape});  // no engine writes it as it is to lie
+  if (!y.is_contiguous()) into = emit.scratch_value({y.dtype, y.shape});  // no engine writes to these strides
   BURN_TRY(auto prepared, prepare(library->attention(), problem, operands));
   enqueue(emit, std::move(prepared),
           {operands[0].address(), operands[1].address(), operands[2].address(), into.address,
@@ -193,7 +195,7 @@ Status lower(Emitter& emit, const ir::AttentionGrad& op, const NodeInPlan& at) {
             {read[0].address(), read[1].address(), read[2].address(), read[3].address(), statistics.address,
              read[4].address(), into[0], into[1], into[2]});
   };
-  // All three where their reader wants them, or each for itself.
+  // Writes all three gradients directly to the places that their reader requests, or else each to memory of its own.
   const DnnDims* const sizes[] = {&queries, &keys, &values};
   auto placed = problem;
   DnnDims* const strides[] = {&placed.dq, &placed.dk, &placed.dv};

@@ -1,4 +1,4 @@
-// Which attention has kernels of its own; the rest is made of products and a softmax.
+// Which attention ops have kernels of their own; others are decomposed into products and a softmax.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace burn::backends::cuda {
 
-// Errors: UNIMPLEMENTED with the reason, a missing or old library included.
+// Errors: UNIMPLEMENTED with the reason, including a missing or old library.
 Status supports_attention(Device& device, const ir::Attention& op, std::span<const ir::TensorType* const> operands);
 Status supports_attention(Device& device, const ir::AttentionGrad& op, std::span<const ir::TensorType* const> operands);
 

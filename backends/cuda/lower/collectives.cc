@@ -1,11 +1,10 @@
-// Ops that the members of a group perform together: calls of NCCL, with parts put together before and apart after where
-// they do not lie so.
+// Collectives by NCCL. Parts that are not contiguous in memory are packed before a call and unpacked after it.
 #include <algorithm>
 #include <numeric>
 
-#include "backends/cuda/lower/carried.h"
 #include "backends/cuda/lower/group_call.h"
 #include "backends/cuda/lower/lower.h"
+#include "backends/cuda/lower/nccl_numbers.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -15,12 +14,12 @@ namespace {
 void* pointer(const Bindings& at, const Address& address) {
   return reinterpret_cast<void*>(at.at(address));  // NOLINT: the driver's are numbers
 }
-Address behind(Address address, std::int64_t bytes) {
+Address offset_by(Address address, std::int64_t bytes) {
   address.offset += bytes;
   return address;
 }
 
-// The members' parts along a dim.
+// The sizes of the members' parts along a dim.
 class Parts {
  public:
   explicit Parts(const ir::Dims& sizes) : sizes_(sizes) {}
@@ -48,29 +47,29 @@ std::int64_t bytes_of(const View& view) {
   return view.num_elements() * static_cast<std::int64_t>(ir::size_of(view.dtype));
 }
 
-// Whether parts along the dim are each in one piece of a row-major tensor, one behind the other.
-bool lie_behind_each_other(const ir::Shape& shape, std::int64_t dim) {
+// Whether the parts along the dim are contiguous in a row-major tensor, one after the other.
+bool are_contiguous_parts(const ir::Shape& shape, std::int64_t dim) {
   for (int d = 0; d < static_cast<int>(dim); ++d) {
     if (shape[d] != 1) return false;
   }
   return true;
 }
 
-// Parts of `whole` along `dim` as scratch memory has them, one behind the other.
+// A member's part of `whole` along `dim`, in scratch memory that has the parts one after the other.
 View packed(const View& whole, std::int64_t dim, const Parts& parts, int rank, const Address& memory) {
   auto part = part_of(whole, dim, 0, parts.size(rank));
   const auto of_one =
       whole.shape[static_cast<int>(dim)] == 0 ? 0 : bytes_of(whole) / whole.shape[static_cast<int>(dim)];
-  part.address = behind(memory, parts.begin(rank) * of_one);
+  part.address = offset_by(memory, parts.begin(rank) * of_one);
   part.strides = ir::contiguous_strides(part.shape);
   return part;
 }
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
-// Calls that NCCL performs as one. The first failure counts.
+// Makes calls that NCCL performs as one group. Returns the first failure.
 template <typename Body>
-NcclResult together(const Nccl& nccl, const Body& body) {
+NcclResult call_as_group(const Nccl& nccl, const Body& body) {
   const auto is_well = [](NcclResult result) {
     return result == NcclResult::success || result == NcclResult::in_progress;
   };
@@ -80,14 +79,14 @@ NcclResult together(const Nccl& nccl, const Body& body) {
   return is_well(first) ? ended : first;
 }
 
-// Between this member and another one.
+// Data sent to or received from another member.
 struct Message {
   int peer = 0;
   Address at;
   std::int64_t bytes = 0;
 };
 
-// What is empty is so for both members, and is not sent.
+// Empty messages are empty on both sides, and are not sent.
 void emit_messages(Emitter& emit, std::int64_t group, const char* name, std::vector<Message> sent,
                    std::vector<Message> received) {
   const auto is_empty = [](const Message& message) { return message.bytes == 0; };
@@ -96,7 +95,7 @@ void emit_messages(Emitter& emit, std::int64_t group, const char* name, std::vec
   if (sent.empty() && received.empty()) return;
   emit.call(GroupCall{
       group, name, [=](const Nccl& nccl, NcclComm comm, const Bindings& at, CUstream stream) {
-        return together(nccl, [&](const auto& add) {
+        return call_as_group(nccl, [&](const auto& add) {
           for (const auto& [peer, where, bytes] : sent)
             add(nccl.send(pointer(at, where), static_cast<std::size_t>(bytes), NcclType::u8, peer, comm, stream));
           for (const auto& [peer, where, bytes] : received)
@@ -105,7 +104,7 @@ void emit_messages(Emitter& emit, std::int64_t group, const char* name, std::vec
       }});
 }
 
-// Parts of so many bytes: of each member to all, one behind the other at `to`.
+// Gathers the parts of all members at `to`, one after the other; `of_one`: bytes per element along the dim.
 void emit_gather(Emitter& emit, const ir::AllGather& op, const Address& own, const Address& to, std::int64_t of_one) {
   const Parts parts(op.sizes);
   emit.call(
@@ -113,19 +112,19 @@ void emit_gather(Emitter& emit, const ir::AllGather& op, const Address& own, con
                   const auto bytes = [&](int rank) { return static_cast<std::size_t>(parts.size(rank) * of_one); };
                   if (parts.are_equal())
                     return nccl.all_gather(pointer(at, own), pointer(at, to), bytes(0), NcclType::u8, comm, stream);
-                  return together(nccl, [&](const auto& add) {
+                  return call_as_group(nccl, [&](const auto& add) {
                     for (int rank = 0; rank < parts.count(); ++rank) {
                       if (bytes(rank) == 0) continue;
-                      add(nccl.broadcast(pointer(at, own), pointer(at, behind(to, parts.begin(rank) * of_one)),
+                      add(nccl.broadcast(pointer(at, own), pointer(at, offset_by(to, parts.begin(rank) * of_one)),
                                          bytes(rank), NcclType::u8, rank, comm, stream));
                     }
                   });
                 }});
 }
 
-// Of numbers that have `of_one` of them for each element along the dim.
-void emit_scatter(Emitter& emit, const ir::ReduceScatter& op, const Carried& as, const Address& from, const Address& to,
-                  std::int64_t of_one) {
+// Reduces and scatters numbers; `of_one`: numbers per element along the dim.
+void emit_scatter(Emitter& emit, const ir::ReduceScatter& op, const NcclNumbers& as, const Address& from,
+                  const Address& to, std::int64_t of_one) {
   const Parts parts(op.sizes);
   const auto type = as.type;
   const auto number = static_cast<std::int64_t>(as.bytes);
@@ -135,10 +134,10 @@ void emit_scatter(Emitter& emit, const ir::ReduceScatter& op, const Carried& as,
                   const auto count = [&](int rank) { return static_cast<std::size_t>(parts.size(rank) * of_one); };
                   if (parts.are_equal())
                     return nccl.reduce_scatter(pointer(at, from), pointer(at, to), count(0), type, fn, comm, stream);
-                  return together(nccl, [&](const auto& add) {
+                  return call_as_group(nccl, [&](const auto& add) {
                     for (int rank = 0; rank < parts.count(); ++rank) {
                       if (count(rank) == 0) continue;
-                      const auto part = behind(from, parts.begin(rank) * of_one * number);
+                      const auto part = offset_by(from, parts.begin(rank) * of_one * number);
                       add(nccl.reduce(pointer(at, part), pointer(at, to), count(rank), type, fn, rank, comm, stream));
                     }
                   });
@@ -154,14 +153,14 @@ void lower_all_reduces(Emitter& emit, std::span<const NodeInPlan> nodes) {
     View result;
   };
   const auto& op = std::get<ir::AllReduce>(nodes[0].node.op);
-  const auto as = carried(op.fn, emit.type_of(nodes[0].operand(0)).dtype);
+  const auto as = nccl_numbers(op.fn, emit.type_of(nodes[0].operand(0)).dtype);
   std::vector<Part> parts;
   for (const auto& at : nodes) {
     emit.lie_where(at.operand(0), at.result());
     const View x = emit.contiguous(emit.read(at.operand(0))), y = emit.result(at.result());
     const auto count = y.num_elements();
     if (count == 0) continue;
-    const auto from = to_carried(emit, as, x.dtype, x.address, count);
+    const auto from = to_nccl_numbers(emit, as, x.dtype, x.address, count);
     parts.push_back({from, as.wide ? from : y.address, static_cast<std::size_t>(count), y});
   }
   if (parts.empty()) return;
@@ -173,11 +172,11 @@ void lower_all_reduces(Emitter& emit, std::span<const NodeInPlan> nodes) {
                                                  comm, stream);
                         };
                         if (parts.size() == 1) return reduce(parts[0]);
-                        return together(nccl, [&](const auto& add) {
+                        return call_as_group(nccl, [&](const auto& add) {
                           for (const auto& part : parts) add(reduce(part));
                         });
                       }});
-  for (const auto& part : parts) from_carried(emit, as, part.to, part.result);
+  for (const auto& part : parts) from_nccl_numbers(emit, as, part.to, part.result);
 }
 
 namespace lowering {
@@ -192,7 +191,7 @@ Status lower(Emitter& emit, const ir::ReduceScatter& op, const NodeInPlan& at) {
   const View y = emit.result(at.result());
   if (x.num_elements() == 0) return {};
   const Parts parts(op.sizes);
-  if (lie_behind_each_other(x.shape, op.dim)) {
+  if (are_contiguous_parts(x.shape, op.dim)) {
     x = emit.contiguous(x);
   } else {
     const auto memory = emit.scratch(static_cast<std::size_t>(bytes_of(x)));
@@ -200,12 +199,12 @@ Status lower(Emitter& emit, const ir::ReduceScatter& op, const NodeInPlan& at) {
       emit.copy(part_of(x, op.dim, parts.begin(rank), parts.size(rank)), packed(x, op.dim, parts, rank, memory));
     x.address = memory;
   }
-  const auto as = carried(op.fn, x.dtype);
-  const auto from = to_carried(emit, as, x.dtype, x.address, x.num_elements());
+  const auto as = nccl_numbers(op.fn, x.dtype);
+  const auto from = to_nccl_numbers(emit, as, x.dtype, x.address, x.num_elements());
   const auto own = std::max<std::int64_t>(y.num_elements(), 1);
   const auto to = as.wide ? emit.scratch(as.bytes * static_cast<std::size_t>(own)) : y.address;
   emit_scatter(emit, op, as, from, to, x.num_elements() / x.shape[static_cast<int>(op.dim)]);
-  if (y.num_elements() > 0) from_carried(emit, as, to, y);
+  if (y.num_elements() > 0) from_nccl_numbers(emit, as, to, y);
   return {};
 }
 
@@ -214,7 +213,7 @@ Status lower(Emitter& emit, const ir::AllGather& op, const NodeInPlan& at) {
   if (y.num_elements() == 0) return {};
   const Parts parts(op.sizes);
   const auto of_one = bytes_of(y) / y.shape[static_cast<int>(op.dim)];
-  if (lie_behind_each_other(y.shape, op.dim)) {
+  if (are_contiguous_parts(y.shape, op.dim)) {
     emit_gather(emit, op, x.address, y.address, of_one);
     return {};
   }
@@ -225,8 +224,9 @@ Status lower(Emitter& emit, const ir::AllGather& op, const NodeInPlan& at) {
   return {};
 }
 
-// Along two dims: to each member the part of mine that it takes, from each the part of its that I take. Along one:
-// where what a member has meets what another one takes.
+// If the op splits one dim and joins another: sends each member the part of this operand that the member needs, and
+// receives its part of the result from each. If both are the same dim: exchanges the elements that the sender has and
+// the receiver needs.
 Status lower(Emitter& emit, const ir::AllToAll& op, const NodeInPlan& at) {
   const View x = emit.read(at.operand(0)), y = emit.result(at.result());
   const Parts from(op.from_sizes), to(op.sizes);
@@ -246,7 +246,7 @@ Status lower(Emitter& emit, const ir::AllToAll& op, const NodeInPlan& at) {
     return part_of(y, op.to, begin, size);
   };
   std::vector<Message> sent, received;
-  std::vector<std::pair<View, View>> apart;  // what has to be copied when it is there
+  std::vector<std::pair<View, View>> apart;  // received parts, and the views to copy them to
   for (int rank = 0; rank < from.count(); ++rank) {
     if (rank == me) continue;
     if (const auto part = part_for(rank); part.num_elements() > 0)

@@ -7,7 +7,7 @@
 namespace burn::backends::cuda {
 
 void emit_commit(Emitter& emit, Address before, std::span<const Address> reports, const Address& to) {
-  constexpr std::size_t kMax = 32;  // reports that one kernel looks at
+  constexpr std::size_t kMax = 32;  // reports that one kernel reads
   do {
     const auto now = reports.first(std::min(kMax, reports.size()));
     std::vector<Argument> arguments{before, to};

@@ -7,8 +7,8 @@
 
 namespace burn::backends::cuda {
 
-// Makes the bool at `to`: whether the one at `before` is true and none of the reports, as Emitter::report() gives them,
-// is marked.
+// Computes the bool at `to`: whether the bool at `before` is true and none of the reports (Emitter::report()) is marked
+// as failed.
 void emit_commit(Emitter& emit, Address before, std::span<const Address> reports, const Address& to);
 
 }  // namespace burn::backends::cuda

@@ -1,4 +1,4 @@
-// Convolution and its adjoints: by cuDNN, or by plain kernels where that is missing or does not take them.
+// Convolution and its adjoints: by cuDNN, or by plain kernels if cuDNN is missing or does not support them.
 #include "backends/cuda/lower/conv.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ void convolve_plainly(Emitter& emit, const ConvProblem& p, const View& first, co
                   "  {1}(first, second, result, shape);\n"
                   "}}\n",
                   storage_type(p.dtype), kernel_of(p.direction))};
-  const std::int64_t threads = p.direction == ConvDirection::weight_grad ? 32 : 1;  // of a result
+  const std::int64_t threads = p.direction == ConvDirection::weight_grad ? 32 : 1;  // threads per result
   emit.launch(source, {.blocks = divide_up(shape.count, kThreads / threads), .threads = kThreads},
               {first, second, result, shape});
 }

@@ -1,4 +1,4 @@
-// Ways to convolve that are our own.
+// Convolutions by kernels of our own.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace burn::backends::cuda {
 
-// A convolution as kernels see it.
+// The parameters of a convolution for our kernels.
 burn::cuda::ConvShape conv_shape(const ConvProblem& problem, const View& first, const View& second, const View& result);
 
-// For problems that libraries are not made for: so few channels that a product of matrices leaves most of the device
-// idle. None: it is no such problem.
+// A kernel for problems that libraries are not made for: so few channels that a product of matrices leaves most of the
+// device idle. std::nullopt: the problem is not one of them.
 std::optional<Alternative> conv_of_few_channels(const ConvProblem& problem);
 
 }  // namespace burn::backends::cuda

@@ -16,14 +16,14 @@ using burn::cuda::kThreads;
 
 namespace {
 
-// Strides of [n, c, spatial...] as those of three spatial dims.
+// Converts strides of [n, c, spatial...] to those of three spatial dims.
 void set_strides(std::int64_t (&to)[5], const ir::Dims& strides) {
   to[0] = strides[0];
   to[1] = strides[1];
   for (int i = 2; i < strides.rank(); ++i) to[5 - strides.rank() + i] = strides[i];
 }
 
-// A kernel of this folder's conv headers.
+// A kernel of one of the conv headers in kernels/.
 KernelSource kernel(const char* header, const char* bounds, const std::string& parameters, const std::string& call) {
   return {
       fmt::format("#include \"backends/cuda/kernels/{}.h\"\nusing namespace burn::cuda;\n"
@@ -48,7 +48,7 @@ std::int64_t weight_grad_tile(const ConvProblem& p) {
 }
 
 bool fits_tiles(const ConvProblem& p) {
-  constexpr std::int64_t kMaxPairs = 4096;  // of an input and an output channel
+  constexpr std::int64_t kMaxPairs = 4096;  // pairs of an input and an output channel
   return weight_grad_tile(p) > 0 && p.input[1] * (p.weight[0] / p.groups) <= kMaxPairs;
 }
 
@@ -56,7 +56,7 @@ Status weight_grad_by_tiles(Emitter& emit, const ConvProblem& p, const View& x, 
   const auto shape = conv_shape(p, x, grad, result);
   const auto tile = weight_grad_tile(p);
   const auto channels = p.input[1] * divide_up(shape.out_per_group, tile);
-  // Long columns are cut, until every multiprocessor has four blocks.
+  // Splits long columns until every multiprocessor has four blocks.
   const auto &high = shape.dim[1], &wide = shape.dim[2];
   std::int64_t rows = high.output;
   const auto parts_of = [&](std::int64_t each) {
@@ -110,7 +110,8 @@ Status conv_directly(Emitter& emit, const ConvProblem& p, const View& x, const V
   }
   const auto tile = direct_tile(shape.out_per_group), tiles = divide_up(shape.out_per_group, tile);
   const auto places = shape.batch * shape.dim[1].output * shape.dim[2].output;
-  // Places of a thread: each number of a weight that it reads is used so often. Rather fewer than too few blocks.
+  // Positions per thread, which is how often each weight that it reads is used. Reduced if there would be too few
+  // blocks.
   std::int64_t each = p.dtype == ir::DType::f64 ? 2 : 4;
   while (each > 1 && divide_up(places, each * kThreads) * tiles < std::int64_t{2} * device_of(emit).multiprocessors())
     each /= 2;

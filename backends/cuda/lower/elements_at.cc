@@ -43,14 +43,14 @@ std::string kernel_text(const std::string& parameters, const std::string& call) 
       parameters, call);
 }
 
-// Strides without that of the axis.
+// The strides with that of the axis set to 0.
 ir::Dims without(ir::Dims strides, int axis) {
   strides[axis] = 0;
   return strides;
 }
 
-// How many elements move as one: parts of rows that have one number as their index. Values 0 and 2 of the loops move,
-// 1 is the index.
+// How many elements are copied as one pack: parts of rows that have the same index. Values 0 and 2 of the loops are
+// copied, 1 is the index.
 template <typename Fits>
 std::int64_t pack_width(const Loops<3>& loops, std::int64_t most, const Fits& fits) {
   if (loops.empty() || loops.back().strides[1] != 0) return 1;
@@ -61,7 +61,7 @@ std::int64_t pack_width(const Loops<3>& loops, std::int64_t most, const Fits& fi
   return 1;
 }
 
-// Every pack of the last loop as one; strides of values 0 and 2 stay in elements.
+// Makes each pack of the last loop one step; strides of values 0 and 2 stay in elements.
 Loops<3> in_packs(Loops<3> loops, std::int64_t width) {
   if (width == 1) return loops;
   auto& last = loops.back();
@@ -76,7 +76,7 @@ struct Scattering {
   View index, values, y;
   int axis = 0;
 
-  // All but the axis: 0: y, 1: index, 2: values.
+  // The loops over all dims but the axis. Values: 0: y, 1: index, 2: values.
   Loops<3> lines() const {
     auto loops = loops_over<3>(values.shape, {&y.strides, &index.strides, &values.strides});
     loops.erase(loops.begin() + axis);
@@ -136,12 +136,12 @@ void by_lines(Emitter& emit, const Scattering& s) {
               {s.y, s.index, s.values, emit.report_index(shape.axis_size), walk_of(lines), shape});
 }
 
-// Of the table in which assign_by_places() finds its values: a power of two, at most half of it taken.
+// Slots of the hash table of assign_by_places(): a power of two, of which at most half are used.
 std::uint64_t slots_of(const Scattering& s) {
   return std::bit_ceil(2 * static_cast<std::uint64_t>(s.values.num_elements()));
 }
 
-// For few lines, which threads of their own would not keep busy.
+// Used for few lines, where one thread per line would not keep the device busy.
 void assign_by_winners(Emitter& emit, const Scattering& s) {
   const auto lines = s.lines();
   const auto shape = s.shape(lines);
@@ -162,7 +162,7 @@ void assign_by_winners(Emitter& emit, const Scattering& s) {
       grid_for(shape.lines * shape.size), {s.y, s.index, s.values, winners, walk, shape});
 }
 
-// The same for few values in a large y: memory by the number of values, not of y's elements.
+// The same for few values in a large y: its memory grows with the number of values, not with y.
 void assign_by_places(Emitter& emit, const Scattering& s) {
   const auto lines = s.lines();
   const auto shape = s.shape(lines);
@@ -194,7 +194,7 @@ void convert(Emitter& emit, const View& from, const View& to) {
               grid_for(from.num_elements()), {from, to, from.num_elements()});
 }
 
-// What is scattered into is copied first; a donated input whose last use this is need not be.
+// Copies the tensor that is scattered into, unless it is a donated input whose last use this is.
 void copy_or_share(Emitter& emit, const Scattering& s, const NodeInPlan& at) {
   const View x = emit.read(at.operand(0));
   const auto is_apart = [&](const View& other) {
@@ -248,8 +248,8 @@ Status lower(Emitter& emit, const ir::Gather& op, const NodeInPlan& at) {
   return {};
 }
 
-// Duplicates: `add` of whole numbers and of floats of 32 and 64 bits, and of the 16-bit floats, which are summed in
-// f32, takes them in no defined order; everything else takes them in that of the index.
+// Duplicates: `add` of integers, of 32- and 64-bit floats, and of 16-bit floats, which are summed in f32, processes
+// them in no defined order; everything else processes them in the order of the index.
 Status lower(Emitter& emit, const ir::Scatter& op, const NodeInPlan& at) {
   const View y = emit.result(at.result());
   if (y.num_elements() == 0 && emit.type_of(at.operand(2)).num_elements() == 0) return {};

@@ -1,5 +1,5 @@
-// Fourier transforms by cuFFT, of pairs that are put together before and taken apart after. Without the library they
-// are products with small matrices (compile/rewrite/decompose_fourier.cc), which supports() asks for.
+// Fourier transforms by cuFFT, on complex pairs that are packed before and unpacked after. Without the library they are
+// products with small matrices (compile/rewrite/decompose_fourier.cc), which supports() requests.
 #include <fmt/format.h>
 
 #include "backends/cuda/device/libraries.h"
@@ -13,13 +13,13 @@ namespace {
 
 using Kind = Transforms::Kind;
 
-// As kernels/fourier.h has it.
+// The same struct as in kernels/fourier.h.
 struct RealEnds {
   std::int64_t step = 1, size = 0, last = 0;
 };
 
-// How a tensor's lines lie where they are transformed: [lines, length] where its last dim is that of the transform, as
-// neighbours lie together then, else [length, lines].
+// The layout of a tensor's lines for the transform: [lines, length] if its last dim is transformed, as neighbours are
+// contiguous then, otherwise [length, lines].
 class Lines {
  public:
   Lines(const ir::Shape& shape, std::int64_t axis) : axis_(static_cast<int>(axis)) {
@@ -59,7 +59,7 @@ std::size_t pair_bytes(const View& view) {
   return 2 * static_cast<std::size_t>(view.num_elements()) * ir::size_of(view.dtype);
 }
 
-// A kernel over the pairs, whose parts lie in two tensors.
+// Launches a kernel over the pairs, whose real and imaginary parts are in two tensors.
 void launch_over_parts(Emitter& emit, const std::string& parameters, const std::string& call, const View& re,
                        const View& im, std::vector<Argument> arguments) {
   constexpr int kThreads = 256;
@@ -93,7 +93,7 @@ void split(Emitter& emit, const Address& pairs, const View& re, const View& im) 
                     {pairs, re, im, re.num_elements()});
 }
 
-// For a device that is not there, kernels can be compiled, but nothing run.
+// A device without a GPU can compile kernels, but runs nothing.
 Status transform(Emitter& emit, const Transforms& what, const Address& from, const Address& to, bool inverse) {
   std::shared_ptr<const PreparedTransforms> prepared;
   if (!is_for_compiling(device_of(emit))) {

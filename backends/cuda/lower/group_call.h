@@ -1,4 +1,4 @@
-// A command that the members of a group perform together, by NCCL.
+// A collective as a command, performed by NCCL.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace burn::backends::cuda {
 
-// Given to Emitter::call(). Requires: a RunGroupsScope of a run that is in the group.
+// Passed to Emitter::call(). Requires: a RunGroupsScope of a run that is in the group.
 struct GroupCall {
   using Body = std::function<NcclResult(const Nccl& library, NcclComm comm, const Bindings& at, CUstream stream)>;
 

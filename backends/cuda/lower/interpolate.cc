@@ -10,7 +10,8 @@ namespace {
 using burn::cuda::kThreads;
 using burn::cuda::ResizeShape;
 
-// `input` and `output`: of the forward op; `from` is the one of them that is read. Without a height, images of one row.
+// `input` and `output`: of the forward op; `from` is the one of them that is read. Images without a height have one
+// row.
 template <typename Op>
 Status launch(Emitter& emit, const char* name, const Op& op, const View& from, const View& to, const ir::Shape& input,
               const ir::Shape& output) {

@@ -1,19 +1,19 @@
-// Factorisations by kernels of our own, a block for each matrix, and where they are chosen over a library's. Det is
-// made of Lu (compile/rewrite/decompose_linalg.cc).
+// Factorisations by kernels of our own, one block per matrix, unless those of a library are chosen. Det is decomposed
+// into Lu (compile/rewrite/decompose_linalg.cc).
 #include "backends/cuda/lower/linalg_library.h"
 #include "backends/cuda/lower/matrices.h"
 
 namespace burn::backends::cuda {
 namespace {
 
-// Row-major, in memory of its own, to be written over.
+// A row-major copy, which may be overwritten.
 View copy_of(Emitter& emit, const View& x) {
   const View whole = emit.scratch_value({x.dtype, x.shape});
   emit.copy(x, whole);
   return whole;
 }
 
-// Zeros for what is empty in one dimension but not in another.
+// Fills a result with zeros if the op's other result is empty.
 void zero(Emitter& emit, const View& y) {
   emit.fill_zero(y.address, static_cast<std::size_t>(y.num_elements()) * ir::size_of(y.dtype));
 }
@@ -119,7 +119,7 @@ Status lower(Emitter& emit, const ir::SolveTriangular& op, const NodeInPlan& at)
   if (x.num_elements() == 0) return {};
   if (by_library::is_better(emit, op, at)) return by_library::lower(emit, op, at);
   emit.copy(b, x);
-  constexpr std::int64_t kShare = 32;  // columns that keep a block busy
+  constexpr std::int64_t kShare = 32;  // columns per block
   emit.launch(matrix_kernel("linalg.h", a.dtype, "const T* a, T* x",
                             fmt::format("solve_triangular(a, x, {}, {}, shape)", op.lower, op.unit)),
               grid_of(batch, std::min<std::int64_t>(divide_up(b.shape.back(), kShare), 65535)),
@@ -128,7 +128,7 @@ Status lower(Emitter& emit, const ir::SolveTriangular& op, const NodeInPlan& at)
 }
 
 Status lower(Emitter&, const ir::Det&, const NodeInPlan&) {
-  return unimplemented("CUDA: a determinant by itself");  // supports() says no: it is made of Lu
+  return unimplemented("CUDA: a determinant by itself");  // rejected by supports(), so decomposed into Lu
 }
 
 }  // namespace lowering

@@ -12,7 +12,7 @@ using What = MatrixCall::What;
 
 // --- how -------------------------------------------------------------------------------------------------------------
 
-// Enqueues the library's calls, and owns the words that all of them have.
+// Emits the library's calls, and owns the memory that all of them share.
 class Calls {
  public:
   Calls(Emitter& emit, const MatrixBatch& batch, ir::DType dtype) : emit_(emit), batch_(batch), dtype_(dtype) {
@@ -20,11 +20,11 @@ class Calls {
   }
 
   const Address& infos() const { return infos_; }
-  // Zeros, which are no pivots: they stay where the library meets NaN.
+  // Pivots, set to zero, which is no valid pivot: they stay zero if the library meets NaN.
   Address pivots() { return zeros(batch_.count * batch_.least()); }
-  // Zeros, one for each matrix.
+  // Marks, one for each matrix, set to zero.
   Address marks() { return zeros(batch_.count); }
-  // Addresses of the matrices of a, and behind them of those of b.
+  // Pointers to the matrices of a, followed by those of b.
   Address pointers(const Address& a, std::int64_t a_elements, const Address& b = {}, std::int64_t b_elements = 0) {
     const auto made = emit_.scratch(2 * sizeof(std::int64_t) * static_cast<std::size_t>(batch_.count));
     const auto size = static_cast<std::int64_t>(ir::size_of(dtype_));
@@ -45,7 +45,7 @@ class Calls {
   Status call(MatrixCall call, const Places& places) {
     call.dtype = dtype_;
     call.count = batch_.count;
-    Solver* library = nullptr;  // for a device that is not there, kernels can be compiled, but nothing run
+    Solver* library = nullptr;  // null for a device without a GPU, which can compile kernels, but runs nothing
     std::size_t bytes = 0;
     if (!is_for_compiling(device_of(emit_))) {
       BURN_TRY(library, solver_of(device_of(emit_)));
@@ -67,7 +67,7 @@ class Calls {
     return {};
   }
 
-  // A kernel of kernels/factors.h over `elements` of each matrix.
+  // Launches a kernel of kernels/factors.h over `elements` of each matrix.
   void launch(std::string parameters, const std::string& call, std::int64_t elements, std::vector<Argument> arguments,
               std::int64_t others = 0) {
     constexpr std::int64_t kPerThread = 4, kMaxBlocks = 1024;
@@ -103,24 +103,24 @@ View transposed(View x) {
   return x;
 }
 
-// Column by column, to be written over.
+// A column-major copy, which may be overwritten.
 View by_columns(Emitter& emit, const View& x) {
   const View t = transposed(x), made = emit.scratch_value({x.dtype, t.shape});
   emit.copy(t, made);
   return made;
 }
 
-// L and U of what is at `a`, column by column.
+// Factors the column-major matrices at `a` into L and U, in place.
 Status factor(Calls& calls, Method method, const MatrixBatch& batch, const View& a, const Address& pivots,
               const Address& pointers) {
-  const auto what = method == Method::many ? What::lu_of_many : What::lu;
+  const auto what = method == Method::batched ? What::lu_batched : What::lu;
   return calls.call(
       {.what = what, .rows = batch.rows, .columns = batch.columns, .ld = batch.rows, .stride = batch.size()},
       {.a = a.address, .pointers = pointers, .pivots = pivots});
 }
 
-// A copy in which matrices with NaN or infinity are zeros; they are marked.
-View without_outside(Emitter& emit, Calls& calls, const View& x, const Address& marks, bool lower) {
+// A copy in which matrices that have NaN or infinity are replaced by zeros and marked.
+View without_nonfinite(Emitter& emit, Calls& calls, const View& x, const Address& marks, bool lower) {
   const auto size = MatrixBatch(x.shape).size();
   const View whole = emit.contiguous(x), made = emit.scratch_value({x.dtype, x.shape});
   calls.launch("const T* x, int* marks", fmt::format("mark_outside(x, marks, {}, shape)", lower), size, {whole, marks});
@@ -132,7 +132,7 @@ View without_outside(Emitter& emit, Calls& calls, const View& x, const Address& 
 
 template <typename Op>
 bool is_better(Emitter& emit, const Op& op, const NodeInPlan& at) {
-  if (method_for(op, MatrixBatch(emit.type_of(at.operand(0)).shape)) == Method::own) return false;
+  if (method_for(op, MatrixBatch(emit.type_of(at.operand(0)).shape)) == Method::own_kernel) return false;
   return is_for_compiling(device_of(emit)) || solver_of(device_of(emit)).ok();
 }
 #define OP(type) template bool is_better(Emitter& emit, const ir::type& op, const NodeInPlan& at)
@@ -145,15 +145,15 @@ OP(Solve);
 OP(SolveTriangular);
 #undef OP
 
-// Row by row, the lower triangle lies as the upper one does column by column.
+// The lower triangle of a row-major matrix is the upper one of the same memory read as column-major.
 Status lower(Emitter& emit, const ir::Cholesky& op, const NodeInPlan& at) {
   const View x = emit.read(at.operand(0)), y = emit.result(at.result());
   const MatrixBatch batch(x.shape);
-  const bool are_many = method_for(op, batch) == Method::many;
+  const bool is_batched = method_for(op, batch) == Method::batched;
   Calls calls(emit, batch, x.dtype);
   emit.copy(x, y);
-  const auto pointers = are_many ? calls.pointers(y.address, batch.size()) : Address();
-  BURN_RETURN_IF_ERROR(calls.call({.what = are_many ? What::cholesky_of_many : What::cholesky,
+  const auto pointers = is_batched ? calls.pointers(y.address, batch.size()) : Address();
+  BURN_RETURN_IF_ERROR(calls.call({.what = is_batched ? What::cholesky_batched : What::cholesky,
                                    .rows = batch.rows,
                                    .columns = batch.rows,
                                    .ld = batch.rows,
@@ -172,7 +172,7 @@ Status lower(Emitter& emit, const ir::Lu& op, const NodeInPlan& at) {
   Calls calls(emit, batch, x.dtype);
   const View a = by_columns(emit, x);
   const auto pivots = calls.pivots();
-  const auto pointers = method == Method::many ? calls.pointers(a.address, batch.size()) : Address();
+  const auto pointers = method == Method::batched ? calls.pointers(a.address, batch.size()) : Address();
   BURN_RETURN_IF_ERROR(factor(calls, way, batch, a, pivots, pointers));
   emit.copy(transposed(a), y);
   calls.launch("const int* pivots, std::int64_t* permutation, T* sign", "finish_lu(pivots, permutation, sign, shape)",
@@ -189,15 +189,15 @@ Status lower(Emitter& emit, const ir::Solve& op, const NodeInPlan& at) {
   const View factors = by_columns(emit, a);
   const View sought = sides == 0 ? View() : by_columns(emit, b);
   const auto pivots = calls.pivots();
-  const bool are_many = method == Method::many;
+  const bool is_batched = method == Method::batched;
   const auto pointers =
-      are_many ? calls.pointers(factors.address, batch.size(), sought.address, batch.rows * sides) : Address();
+      is_batched ? calls.pointers(factors.address, batch.size(), sought.address, batch.rows * sides) : Address();
   BURN_RETURN_IF_ERROR(factor(calls, way, batch, factors, pivots, pointers));
   calls.launch_for_each("int* pivots, const int* infos, std::int64_t* report",
                         "check_pivots(pivots, infos, report, shape)",
                         {pivots, calls.infos(), report_of(emit, batch, ir::singular_matrix)});
   if (sides == 0) return {};
-  BURN_RETURN_IF_ERROR(calls.call({.what = are_many ? What::solve_of_many : What::solve,
+  BURN_RETURN_IF_ERROR(calls.call({.what = is_batched ? What::solve_batched : What::solve,
                                    .rows = batch.rows,
                                    .columns = batch.rows,
                                    .others = sides,
@@ -209,7 +209,7 @@ Status lower(Emitter& emit, const ir::Solve& op, const NodeInPlan& at) {
   return {};
 }
 
-// Row by row, A X = B is X^T A^T = B^T column by column.
+// A X = B in row-major order is X^T A^T = B^T in column-major order.
 Status lower(Emitter& emit, const ir::SolveTriangular& op, const NodeInPlan& at) {
   const View a = emit.contiguous(emit.read(at.operand(0))), b = emit.read(at.operand(1));
   const View x = emit.result(at.result());
@@ -233,7 +233,7 @@ Status lower(Emitter& emit, const ir::Qr&, const NodeInPlan& at) {
   const MatrixBatch batch(x.shape);
   const auto others = q.shape.back(), width = std::max(others, batch.columns);
   Calls calls(emit, batch, x.dtype);
-  // Room for all of Q, of which the reflectors are the first columns.
+  // Memory for all of Q, whose first columns hold the reflectors.
   ir::Shape shape = transposed(x).shape;
   shape[x.rank() - 2] = width;
   const View room = emit.scratch_value({x.dtype, shape});
@@ -258,14 +258,14 @@ Status lower(Emitter& emit, const ir::Qr&, const NodeInPlan& at) {
   return {};
 }
 
-// Row by row, x is its transpose column by column: V S U^T.
+// A row-major x is its transpose in column-major order: V S U^T.
 Status lower(Emitter& emit, const ir::Svd&, const NodeInPlan& at) {
   const View x = emit.read(at.operand(0));
   const View u = emit.result(at.result(0)), s = emit.result(at.result(1)), vt = emit.result(at.result(2));
   const MatrixBatch batch(x.shape);
   Calls calls(emit, batch, x.dtype);
   const auto marks = calls.marks();
-  const View a = without_outside(emit, calls, x, marks, false);
+  const View a = without_nonfinite(emit, calls, x, marks, false);
   const auto columns_of_u = scratch_of(emit, x.dtype, batch.count * batch.rows * batch.least());
   BURN_RETURN_IF_ERROR(calls.call({.what = What::svd,
                                    .rows = batch.columns,
@@ -286,7 +286,7 @@ Status lower(Emitter& emit, const ir::Eigh&, const NodeInPlan& at) {
   const MatrixBatch batch(x.shape);
   Calls calls(emit, batch, x.dtype);
   const auto marks = calls.marks();
-  const View w = without_outside(emit, calls, x, marks, true);
+  const View w = without_nonfinite(emit, calls, x, marks, true);
   BURN_RETURN_IF_ERROR(calls.call(
       {.what = What::eigh, .rows = batch.rows, .columns = batch.rows, .ld = batch.rows, .stride = batch.size()},
       {.a = w.address, .values = values.address}));

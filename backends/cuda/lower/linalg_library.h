@@ -5,12 +5,12 @@
 
 namespace burn::backends::cuda::by_library {
 
-// Whether the library is there, and faster for such matrices than a block of ours for each of them. `op`: one of
-// those below, `operands`: what it reads.
+// Whether the library is available, and faster for such matrices than one block of our kernel for each of them. `op`:
+// one of those below; `at`: its node.
 template <typename Op>
 bool is_better(Emitter& emit, const Op& op, const NodeInPlan& at);
 
-// Requires: is_better() said so; elements to work on.
+// Requires: is_better() returned true; the operands are not empty.
 Status lower(Emitter& emit, const ir::Cholesky& op, const NodeInPlan& at);
 Status lower(Emitter& emit, const ir::Lu& op, const NodeInPlan& at);
 Status lower(Emitter& emit, const ir::Qr& op, const NodeInPlan& at);

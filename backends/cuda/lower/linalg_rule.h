@@ -1,4 +1,5 @@
-// Which way matrices are factored and solved: by blocks of our own, one each, or by cuSOLVER and cuBLAS.
+// Chooses how matrices are factored and solved: by blocks of our own kernels, one per matrix, or by cuSOLVER and
+// cuBLAS.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +10,30 @@
 
 namespace burn::backends::cuda::by_library {
 
-enum class Method : std::uint8_t { own, one_by_one, many };
+enum class Method : std::uint8_t { own_kernel, one_by_one, batched };
 
-// A block of ours takes as long for one matrix as for a few hundred; calls of the library come one after the other, and
-// take long to start, so that they gain with a matrix's size and lose with their number. Where each is faster was
-// measured on an H200 (docs/tried.md).
+// Our kernel takes as long for one matrix as for a few hundred; calls of the library run one after the other, and take
+// long to start, so that they gain with a matrix's size and lose with the number of matrices. The limits were measured
+// on an H200 (docs/tried.md).
 struct Limit {
-  std::int64_t side = 0;   // from this one on
+  std::int64_t side = 0;   // smallest side
   std::int64_t count = 0;  // matrices up to which calls one by one are faster
 };
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 struct Rule {
-  std::vector<Limit> one_by_one;  // sides rise
-  std::int64_t many = 0;          // side from which a call for all is faster than blocks; 0: there is no such call
-  std::int64_t most = 0;          // side up to which it is
+  std::vector<Limit> one_by_one;   // by rising side
+  std::int64_t batched_from = 0;   // side from which one batched call is faster than blocks; 0: there is no such call
+  std::int64_t batched_up_to = 0;  // side up to which the batched call is faster
 };
 
-inline Rule rule_of(const ir::Cholesky&) { return {.one_by_one = {{48, 1}}, .many = 64, .most = 1024}; }
+inline Rule rule_of(const ir::Cholesky&) {
+  return {.one_by_one = {{48, 1}}, .batched_from = 64, .batched_up_to = 1024};
+}
 inline Rule rule_of(const ir::Lu&) {
-  return {.one_by_one = {{64, 1}, {384, 4}, {512, 6}, {768, kAny}}, .many = 48, .most = 768};
+  return {.one_by_one = {{64, 1}, {384, 4}, {512, 6}, {768, kAny}}, .batched_from = 48, .batched_up_to = 768};
 }
 inline Rule rule_of(const ir::Solve&) {
-  return {.one_by_one = {{48, 1}, {384, 4}, {512, 6}, {768, kAny}}, .many = 64, .most = 768};
+  return {.one_by_one = {{48, 1}, {384, 4}, {512, 6}, {768, kAny}}, .batched_from = 64, .batched_up_to = 768};
 }
 inline Rule rule_of(const ir::Qr&) { return {.one_by_one = {{48, 1}, {192, 3}, {256, 7}, {384, 37}, {512, kAny}}}; }
 inline Rule rule_of(const ir::Svd&) {
@@ -52,11 +55,12 @@ Method method_for(const Op& op, const MatrixBatch& batch) {
     if (side >= limit.side) most_calls = limit.count;
   }
   if (batch.count <= most_calls) return Method::one_by_one;
-  if (rule.many > 0 && batch.rows == batch.columns && side >= rule.many && side <= rule.most && batch.count > 1)
-    return Method::many;
-  // What takes a multiprocessor seconds is never a block's.
+  if (rule.batched_from > 0 && batch.rows == batch.columns && side >= rule.batched_from && side <= rule.batched_up_to &&
+      batch.count > 1)
+    return Method::batched;
+  // Larger matrices would take one multiprocessor seconds.
   constexpr std::int64_t kTooLarge = 1024;
-  return side >= kTooLarge ? Method::one_by_one : Method::own;
+  return side >= kTooLarge ? Method::one_by_one : Method::own_kernel;
 }
 
 }  // namespace burn::backends::cuda::by_library

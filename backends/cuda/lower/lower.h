@@ -1,4 +1,4 @@
-// From an op to what the device does for it: one function per op, each in the file of its family.
+// Lowers an op to commands of the device: one function per op, each in the file of its family.
 #pragma once
 
 #include "backends/cuda/driver/compile_names.h"
@@ -9,8 +9,8 @@ namespace burn::backends::cuda {
 
 namespace lowering {
 
-// Call as lowering::lower: a missing one must not compile. Errors: UNIMPLEMENTED, which supports() says too; what the
-// libraries say.
+// Call as lowering::lower, so that a missing overload does not compile. Errors: UNIMPLEMENTED, which supports()
+// returns, too; what the libraries say.
 #define OP(type) Status lower(Emitter& emit, const ir::type& op, const NodeInPlan& at);
 BURN_OPS(OP)
 #undef OP

@@ -17,7 +17,7 @@ namespace {
 
 std::vector<std::int64_t> batch_of(const ir::Dims& dims) { return {dims.begin(), dims.begin() + dims.rank() - 2}; }
 
-// Rows one after the other, or columns, so that a library can read it.
+// Whether rows or columns are contiguous, so that a library can read the matrix.
 bool is_readable(const View& view) {
   const auto rows = view.shape[view.rank() - 2], columns = view.shape[view.rank() - 1];
   const auto row_stride = view.strides[view.rank() - 2], column_stride = view.strides[view.rank() - 1];
@@ -62,8 +62,8 @@ Status multiply_plainly(Emitter& emit, const View& a, const View& b, const View&
   return {};
 }
 
-// The product as the library is asked for it; nothing where it cannot read the operands as they lie. Requires: dtypes
-// that it has, and elements in all three.
+// The product for the library; std::nullopt if it cannot read the operands in place. Requires: dtypes that the library
+// supports, and elements in all three.
 std::optional<Product> product_of(const Emitter& emit, const View& a, const View& b, const View& c) {
   if (!is_readable(a) || !is_readable(b)) return std::nullopt;
   const auto sizes = batch_of(c.shape);
@@ -79,7 +79,7 @@ std::optional<Product> product_of(const Emitter& emit, const View& a, const View
   product.c = matrix_of(c, batch_stride(2));
   const bool stacks = product.a.column_stride == 1 && product.a.batch_stride == product.a.rows * product.a.row_stride;
   if (product.batch > 1 && product.b.batch_stride == 0 &&
-      stacks) {  // one b for all: the rows of all a's are one matrix
+      stacks) {  // one b for the whole batch: the rows of all a's form one matrix
     product.a.rows *= product.batch;
     product.c.rows *= product.batch;
     product.batch = 1;
@@ -118,8 +118,8 @@ Status call_library(Emitter& emit, const Product& product, const View& a, const 
   return {};
 }
 
-// By the library or by a kernel of our own. The product is the same wherever its operands lie, but for how they are
-// aligned, which trials have no worse. `vector`: of a bias; else of no dims.
+// Multiplies by the library or by a kernel of our own, whichever is faster. The choice depends on the operands'
+// alignment but not on their addresses; trials have no worse alignment. `vector`: a bias; std::nullopt: none.
 Status multiply_fastest(Emitter& emit, const Product& product, const View& a, const View& b, const View& c,
                         const std::optional<View>& vector) {
   std::vector<View> operands{a, b};

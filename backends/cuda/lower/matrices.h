@@ -1,4 +1,4 @@
-// What all factorisations are lowered with, by kernels of our own and by a library.
+// Helpers for the lowering of all factorisations, by kernels of our own and by a library.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace burn::backends::cuda {
 
-// As kernels/linalg.h has it.
+// The same struct as in kernels/linalg.h.
 struct MatrixShape {
   std::int64_t rows = 0, columns = 0, others = 0;
 };
@@ -27,7 +27,7 @@ struct MatrixBatch {
   std::int64_t size() const { return rows * columns; }
 };
 
-// A kernel of kernels/`header`. In the parameters, "T*" points to elements.
+// A kernel of kernels/`header`. "T*" in `parameters` stands for a pointer to elements.
 inline KernelSource matrix_kernel(const char* header, ir::DType dtype, std::string parameters,
                                   const std::string& call) {
   const std::string type = storage_type(dtype);
@@ -43,7 +43,7 @@ inline KernelSource matrix_kernel(const char* header, ir::DType dtype, std::stri
                   header, parameters, call)};
 }
 
-// A block for each matrix.
+// A grid with one block per matrix.
 inline Grid grid_of(const MatrixBatch& batch, std::int64_t blocks_y = 1) {
   return {.blocks = batch.count, .threads = burn::cuda::kThreads, .blocks_y = blocks_y};
 }

@@ -35,7 +35,7 @@ View part_of(View whole, const ir::Dims& starts, const ir::Shape& sizes, const i
   return whole;
 }
 
-// By a kernel: several small ones in a row become one launch.
+// Copies by a kernel: several small copies in a row become one launch.
 void emit_copy_kernel(Emitter& emit, const View& from, const View& to) {
   const auto dims = [](const ir::Dims& of) { return std::vector<std::int64_t>(of.begin(), of.end()); };
   const auto walk = compile::merge_dims(to.shape.span(), {dims(from.strides), dims(to.strides)});
@@ -73,7 +73,7 @@ void emit_copy(Emitter& emit, const View& from, const View& to) {
 namespace lowering {
 
 Status lower(Emitter& emit, const ir::Reshape& op, const NodeInPlan& at) {
-  // What is lowered is no view: the elements have to be put into order first.
+  // A Reshape that is lowered is not a view: its elements must be put into order first.
   auto from = emit.read(at.operand(0));
   auto to = emit.result(at.result());
   to.shape = from.shape;
@@ -83,7 +83,7 @@ Status lower(Emitter& emit, const ir::Reshape& op, const NodeInPlan& at) {
   return {};
 }
 
-// Never computed: views (compile/plan/views.h).
+// Never lowered, as they are views (compile/plan/views.h).
 Status lower(Emitter&, const ir::Permute&, const NodeInPlan&) { return internal_error("a view is not computed"); }
 Status lower(Emitter&, const ir::Expand&, const NodeInPlan&) { return internal_error("a view is not computed"); }
 Status lower(Emitter&, const ir::Slice&, const NodeInPlan&) { return internal_error("a view is not computed"); }
@@ -93,7 +93,7 @@ Status lower(Emitter& emit, const ir::SliceAssign& op, const NodeInPlan& at) {
   const auto from = emit.read(at.operand(0));
   const auto values = emit.read(at.operand(1));
   const auto to = emit.result(at.result());
-  // In place only where the values do not lie in what is written.
+  // In place only if the values are not in the memory that is written.
   const bool is_apart = values.address.base != from.address.base || values.address.index != from.address.index;
   if (from.is_contiguous() && is_apart) emit.allow_in_place(from, at.result());
   emit.copy(from, to);

@@ -25,7 +25,8 @@ std::string kernel_text(const std::string& parameters, const std::string& call) 
       parameters, call);
 }
 
-// `input` and `output`: [n, c, spatial...]; `operand`: that of them which is read. Dims are the last ones of three.
+// `input` and `output`: [n, c, spatial...]; `operand`: the one of them that is read. Spatial dims are the last of
+// three.
 PoolShape shape_of(const View& operand, const ir::Shape& input, const ir::Shape& output, std::int64_t count) {
   PoolShape shape;
   shape.count = count;
@@ -54,7 +55,7 @@ void set_windows(PoolShape& shape, const Op& op) {
   }
 }
 
-// The same numbers as a kernel divides by.
+// Sets the constants by which kernels divide by these numbers.
 void set_dividers(PoolShape& shape) {
   for (int d = 0; d < 3; ++d) {
     shape.input[d] = shape.dim[d].input;
@@ -63,7 +64,7 @@ void set_dividers(PoolShape& shape) {
   }
 }
 
-// Numbers that kernels count in (kernels/windows.h).
+// The integer type of the kernels' indices (kernels/windows.h).
 const char* index_type(const PoolShape& shape) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   const auto is_small = [](const WindowDim& dim) {
@@ -74,7 +75,7 @@ const char* index_type(const PoolShape& shape) {
                                                                                                       : "std::int64_t";
 }
 
-// `kernel`: of the header; `ways`: how its windows lie.
+// `name`: a kernel of the header; `ways`: its type of windows.
 Status launch(Emitter& emit, const std::string& name, const char* ways, const View& from, const View& to,
               PoolShape shape) {
   set_dividers(shape);

@@ -1,14 +1,14 @@
-// Prints kernels of the kernel language as CUDA C++ on their way to another emitter.
+// Prints kernels of the kernel language as CUDA C++ before they are passed to another emitter.
 #pragma once
 
 #include "backends/cuda/driver/compile_names.h"
 
 namespace burn::backends::cuda {
 
-// What is launched without a kernel of the language goes on as it is.
+// Launches that are not of the kernel language are passed on unchanged.
 class PrintingEmitter final : public Emitter {
  public:
-  // `written`: what the kernels write. Those that can be are merged with others.
+  // `written`: the memory that the kernels write. Kernels are merged with others if possible.
   PrintingEmitter(Emitter& emit, std::vector<Address> written) : emit_(emit), written_(std::move(written)) {}
 
   compile::Target& target() override { return emit_.target(); }

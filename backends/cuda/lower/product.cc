@@ -20,7 +20,7 @@ std::string text_of(const View& view) {
   return text;
 }
 
-// The bias that all rows of the sum have, as a vector of its columns.
+// The bias as a vector, from a view that repeats it in all rows.
 View vector_of(const View& rows) {
   const int last = rows.rank() - 1;
   View vector = rows;
@@ -29,7 +29,7 @@ View vector_of(const View& rows) {
   return vector;
 }
 
-// The sum may have the product's rows in more dims.
+// The sum may have the product's rows split into more dims.
 Status add_bias(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& what, const NodeInPlan& product,
                 const NodeInPlan& sum) {
   auto into = emit.result(sum.result());
@@ -47,7 +47,7 @@ Status add_bias(Emitter& emit, const ir::Program& program, const ProductWithEpil
   return emit.target().lower_group(emit, program, group, results);
 }
 
-// Sums come out of the same reading of the operand, but of a kernel that may multiply more slowly for it.
+// The library computes the sums while it reads the operand, but its kernel may multiply more slowly.
 Status sum_operand(Emitter& emit, Kind kind, const ir::Reduce& op, const NodeInPlan& product, const NodeInPlan& sums) {
   const View operands[] = {emit.read(product.operand(0)), emit.read(product.operand(1)), emit.read(sums.operand(0))};
   const View results[] = {emit.result(product.result()), emit.result(sums.result())};

@@ -15,11 +15,11 @@ using burn::cuda::ColumnsShape;
 using burn::cuda::kThreads;
 using burn::cuda::RowsShape;
 
-constexpr std::int64_t kManyBlocks = 2048;  // keep a GPU busy, with little to wait for at the end
-constexpr std::int64_t kPerThread = 8;      // packs at least that a thread of a part has to fold
+constexpr std::int64_t kManyBlocks = 2048;  // enough to keep a GPU busy, with a short tail
+constexpr std::int64_t kPerThread = 8;      // minimum packs per thread of a part
 constexpr std::int64_t kWarp = 32;
 
-// From elements to results by way of walks that may be sorted as they are best read.
+// A reduction as loops, which may be sorted into the order that is best to read.
 struct Reduction {
   ir::ReduceFn fn = ir::ReduceFn::sum;
   Address from, to;
@@ -42,7 +42,7 @@ Reduction sorted(Reduction r) {
   return r;
 }
 
-// The most elements that one load of at most 16 bytes takes where `fits(width)`.
+// The most elements that one load of at most 16 bytes can read such that `fits(width)`.
 template <typename Fits>
 std::int64_t widest(const Reduction& r, const Fits& fits) {
   const auto bytes = r.element_bytes();
@@ -52,7 +52,7 @@ std::int64_t widest(const Reduction& r, const Fits& fits) {
   return 1;
 }
 
-// Whether a loop can be stepped along without leaving the borders of packs.
+// Whether steps along the loops stay aligned to packs.
 template <int kValues>
 bool keeps_to_packs(const Loops<kValues>& loops, std::int64_t width) {
   return std::ranges::all_of(loops, [&](const auto& loop) { return loop.strides[0] % width == 0; });
@@ -73,7 +73,7 @@ KernelSource source_of(const Reduction& r, const char* kernel, const char* shape
 
 void reduce(Emitter& emit, const Reduction& unsorted);
 
-// Results of parts in scratch memory, each in what is computed in.
+// The reduction to one result per part, in scratch memory, in the compute type.
 Reduction into_parts(Emitter& emit, const Reduction& r, std::int64_t parts) {
   Reduction first = r;
   first.to_dtype = ir::is_integer(r.to_dtype) ? r.to_dtype : ir::compute_dtype(r.from_dtype);
@@ -82,7 +82,7 @@ Reduction into_parts(Emitter& emit, const Reduction& r, std::int64_t parts) {
   return first;
 }
 
-// Of `parts` results for each output, whose strides are these.
+// The reduction of the `parts` results of each output, which have these strides.
 Reduction of_parts(const Reduction& r, const Reduction& first, std::int64_t parts, std::int64_t output_stride,
                    std::int64_t part_stride) {
   Reduction second = r;
@@ -160,7 +160,7 @@ void reduce_columns(Emitter& emit, const Reduction& r) {
   if (parts > 1) reduce(emit, of_parts(r, first, parts, 1, outputs));
 }
 
-// By what lies closest in memory: elements of one output, or outputs.
+// Threads run over what is closest in memory: elements of one output, or outputs.
 void reduce(Emitter& emit, const Reduction& unsorted) {
   const auto r = sorted(unsorted);
   if (count_of(r.kept) == 0) return;

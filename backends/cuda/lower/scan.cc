@@ -12,14 +12,14 @@ using burn::cuda::kThreads;
 using burn::cuda::ScanShape;
 
 constexpr std::int64_t kManyBlocks = 512;
-constexpr std::int64_t kMinPart = std::int64_t{16} * 1024;  // elements; a part costs two more launches
+constexpr std::int64_t kMinPart = std::int64_t{16} * 1024;  // elements per part; parts cost two more launches
 
 struct Scanning {
   ir::ReduceFn fn = ir::ReduceFn::sum;
   ir::DType dtype = ir::DType::f32;
 
-  // Sums and products of many f32 in a row run in f64, also those of 16-bit floats: their error would grow with the
-  // length of the line.
+  // Long sums and products of f32, and of 16-bit floats, are computed in f64: their error would grow with the length of
+  // the line.
   bool widens() const {
     const bool is_long = fn == ir::ReduceFn::sum || fn == ir::ReduceFn::prod;
     return is_long && ir::compute_dtype(dtype) == ir::DType::f32;
@@ -53,7 +53,8 @@ KernelSource rows_source(const Scanning& s, bool totals) {
 
 constexpr std::uint64_t kNull = 0;
 
-// Few long lines: the totals of parts, their running combination, and the parts from where that left off.
+// For few long lines: computes the totals of parts, scans them, and then scans each part from where the previous one
+// ended.
 void scan_parts(Emitter& emit, const Scanning& s, const View& x, const View& y, const Loops<2>& lines,
                 ScanShape shape) {
   shape.per_part = divide_up(shape.size, shape.parts);
@@ -88,8 +89,8 @@ Status lower(Emitter& emit, const ir::Scan& op, const NodeInPlan& at) {
   shape.to_step = y.strides[axis];
   const Scanning s{op.fn, x.dtype};
 
-  // A product of parts may overflow where the running product has long become 0: only one after the other it is the
-  // same in types whose running type is no wider.
+  // A product of a part may overflow although the running product has long become 0: if the running type is no wider,
+  // only a sequential scan gives the right result.
   const bool in_order = op.fn == ir::ReduceFn::prod && ir::is_floating(x.dtype) && !s.widens();
   const bool side_by_side = !lines.empty() && shape.to_step != 1;
   if ((side_by_side && shape.lines >= std::int64_t{16} * kThreads) || shape.size <= 32 || in_order) {

@@ -10,13 +10,13 @@
 namespace burn::backends::cuda {
 namespace {
 
-constexpr std::int64_t kTile = 32, kMaxParts = 8;  // the most blocks of a cluster that every device has
+constexpr std::int64_t kTile = 32, kMaxParts = 8;  // the largest cluster that every device supports
 
 std::int64_t tiles_of(const Product& product) {
   return ((product.c.rows + kTile - 1) / kTile) * ((product.c.columns + kTile - 1) / kTile);
 }
 
-// Of the depth: as many as keep two blocks on each multiprocessor, and leave each something to do. A power of two.
+// Parts of the depth: as many as keep two blocks on each multiprocessor and leave each enough work. A power of two.
 int parts_of(const Device& device, const Product& product) {
   constexpr std::int64_t kMinDepth = 16, kBlocks = 2;
   std::int64_t parts = kMaxParts;
@@ -26,8 +26,8 @@ int parts_of(const Device& device, const Product& product) {
   return static_cast<int>(parts);
 }
 
-// Of one operand: whether neighbours in memory are of one depth, how far the next ones are, and whether four can be
-// read at once.
+// The layout of one operand: whether neighbours in memory have the same depth index, the stride between lines, and
+// whether four elements can be read at once.
 struct Lines {
   bool is_across, is_vector;
   std::int64_t stride;

@@ -1,5 +1,5 @@
-// Products whose results are too few tiles to keep a GPU busy, by a kernel of our own that shares the depth between
-// blocks: one launch, where a library's split takes two and a workspace.
+// Products with too few result tiles to keep a GPU busy, by a kernel of our own that splits the depth between blocks:
+// one launch, where a library's split-k takes two and a workspace.
 #pragma once
 
 #include "backends/cuda/device/device.h"
@@ -8,7 +8,7 @@
 
 namespace burn::backends::cuda {
 
-// Whether it is worth a trial on this device.
+// Whether the kernel is worth a trial on this device.
 bool is_small(const Device& device, const Product& product);
 
 // Requires: is_small(), an epilogue that is none or a bias. `vector`: the bias.

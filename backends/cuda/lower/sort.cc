@@ -11,11 +11,11 @@ namespace {
 using burn::cuda::kThreads;
 using burn::cuda::SortShape;
 
-// As in kernels/sort.h.
+// The same as in kernels/sort.h.
 constexpr std::int64_t kSortTile = 2048;
 constexpr std::int64_t kMergeTile = 1024;
-constexpr std::int64_t kFewKept = kSortTile / 8;  // tiles that keep no more of theirs are soon few
-constexpr std::int64_t kLongest = 0xfffffffe;     // an entry's place has 32 bits, and one number marks its end
+constexpr std::int64_t kFewKept = kSortTile / 8;  // kept elements per tile up to which tiles soon become few
+constexpr std::int64_t kLongest = 0xfffffffe;     // an entry's position has 32 bits, and one value marks the end
 
 constexpr std::uint64_t kNull = 0;
 
@@ -23,7 +23,7 @@ struct Sorting {
   View x, values, places;
   Loops<2> lines;  // strides of x, of the results
   bool descending = false;
-  SortShape shape;  // of the whole lines; `kept`: of each
+  SortShape shape;  // of the whole lines; `kept`: results per line
 
   std::size_t entry_bytes() const { return ir::size_of(x.dtype) == 8 ? 16 : 8; }
   Address entries(Emitter& emit, std::int64_t per_line) const {
@@ -41,7 +41,7 @@ std::string kernel_text(const std::string& parameters, const std::string& call) 
       parameters, call);
 }
 
-// Sorts tiles of the elements, or of `source`. They go to `kept`, or else are the results.
+// Sorts tiles of the elements, or of `source` if that is not null, and writes them to `kept`, or else to the results.
 void sort_tiles(Emitter& emit, const Sorting& s, const SortShape& shape, const Argument& source, const Argument& kept) {
   const auto* type = storage_type(s.x.dtype);
   emit.launch({kernel_text(fmt::format("const {0}* x, const entry_t<{0}>* source, entry_t<{0}>* kept, {0}* values,\n"
@@ -64,7 +64,8 @@ SortShape in_tiles(SortShape shape, std::int64_t size, std::int64_t kept) {
   return shape;
 }
 
-// What comes first in a line comes first in its tile: again and again only that is kept, until it is one tile.
+// The first elements of a line are among the first ones of their tiles: repeatedly keeps only those, until one tile is
+// left.
 void keep_first(Emitter& emit, const Sorting& s) {
   auto shape = in_tiles(s.shape, s.shape.size, s.shape.kept);
   Argument source = kNull;
@@ -100,7 +101,7 @@ void merge_all(Emitter& emit, const Sorting& s) {
       {s.x, from, s.values, s.places, walk_of(s.lines), shape});
 }
 
-// The first elements of every line in order, as many as the results have.
+// Writes the first elements of every line in order, as many as the results have.
 Status sort(Emitter& emit, const NodeInPlan& at, int axis, bool descending) {
   Sorting s{emit.read(at.operand(0)), emit.result(at.result(0)), emit.result(at.result(1)), {}, descending, {}};
   if (s.values.num_elements() == 0) return {};

@@ -1,4 +1,4 @@
-// Ops that make elements from nothing, and those that are always lowered as groups.
+// Ops without operands, and ops that are always lowered as groups.
 #include <fmt/format.h>
 
 #include "backends/cuda/lower/lower.h"
@@ -27,7 +27,7 @@ Status lower(Emitter& emit, const ir::Iota& op, const NodeInPlan& at) {
   return {};
 }
 
-// A box whose elements do not follow each other in the whole value.
+// A box whose elements are not consecutive in the whole value.
 Status lower(Emitter& emit, const ir::Random& op, const NodeInPlan& at) {
   const auto to = emit.result(at.result());
   const auto elements = to.num_elements();

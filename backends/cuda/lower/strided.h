@@ -1,4 +1,4 @@
-// Loops over values that lie together under different strides, on their way to a kernel's Walk.
+// Loops over several values of one shape with different strides, which become a kernel's Walk.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Loops<kValues> loops_over(const ir::Shape& shape, const std::array<const ir::Dim
   return loops;
 }
 
-// Without dims of size 1, and with neighbours made one where every value goes on.
+// Removes dims of size 1, and merges adjacent dims that are contiguous in every value.
 template <int kValues>
 Loops<kValues> merged(const Loops<kValues>& loops) {
   Loops<kValues> result;
@@ -51,12 +51,14 @@ Loops<kValues> merged(const Loops<kValues>& loops) {
   return result;
 }
 
-// How far apart neighbours are; where elements repeat, a walk should stay as long as it can.
+// The distance between neighbours. Stride 0 counts as the largest: a walk should stay at repeated elements as long as
+// possible.
 inline std::int64_t distance_of(std::int64_t stride) {
   return stride == 0 ? std::numeric_limits<std::int64_t>::max() : std::abs(stride);
 }
 
-// For loops whose order does not matter: the one whose elements of the first value lie closest comes last.
+// For loops whose order does not matter: sorts them so that the loop with the closest elements of the first value is
+// last.
 template <int kValues>
 void sort_by_distance(Loops<kValues>& loops) {
   std::ranges::stable_sort(
@@ -81,8 +83,8 @@ burn::cuda::Walk<kValues> walk_of(const Loops<kValues>& loops) {
   return walk;
 }
 
-// Whether packs of `width` elements of one value lie aligned along the last loop: all but its own stride, which must be
-// 1, keep to whole packs.
+// Whether packs of `width` elements of one value are aligned along the last loop: its stride must be 1, and all other
+// strides must be multiples of the width.
 template <int kValues>
 bool packs_fit(const Loops<kValues>& loops, std::size_t value, std::int64_t width) {
   if (loops.empty() || loops.back().strides[value] != 1) return width == 1;

@@ -20,8 +20,8 @@ namespace {
 using compile::GroupOperand;
 using compile::GroupPlan;
 
-// Whether the group's kernel is made in the kernel language, or by the printer of CUDA C++ texts: where a large tensor
-// is computed from one other, the former is the faster one (docs/adr/061).
+// Whether the group's kernel is generated in the kernel language, or by the printer of CUDA C++ text: if a large tensor
+// is computed from one other tensor, the former is faster (docs/adr/061).
 bool is_from_language(const compile::DeviceFacts& facts, const GroupPlan& plan) {
   return std::ranges::count_if(plan.reads(), [](const auto& read) { return read.kind == GroupOperand::Kind::full; }) ==
              1 &&

@@ -1,4 +1,4 @@
-// A GPU as the compiler sees it.
+// The compiler's target for a GPU.
 #pragma once
 
 #include "backends/cuda/device/device.h"
@@ -6,7 +6,7 @@
 
 namespace burn::backends::cuda {
 
-// The device outlives it.
+// The device must outlive it.
 class CudaTarget final : public compile::Target {
  public:
   explicit CudaTarget(Device& device) : device_(device), facts_{device.multiprocessors(), device.shared_bytes()} {
@@ -26,7 +26,7 @@ class CudaTarget final : public compile::Target {
   void lower_commit(Emitter& emit, const Address& before, std::span<const Address> reports, const Address& to) override;
   void fill_constant(Emitter& emit, const ir::Constant& constant, const Address& to) override;
   void copy(Emitter& emit, const View& from, const View& to) override;
-  // Where nothing is to be timed, for there is no GPU or BURN_AUTOTUNE is off: the first.
+  // Returns the first one if nothing is timed, as there is no GPU or BURN_AUTOTUNE is off.
   std::size_t fastest(const std::string& key, std::span<const View> operands, std::span<const View> results,
                       std::span<const compile::Alternative> alternatives) override;
 

@@ -21,9 +21,9 @@ BoundRun::BoundRun(const Lowered& lowered, const RunMemory& memory) : lowered_(l
   bindings_.failures = memory.failures;
 }
 
-// The value or the block that it is a part of.
+// The memory of the whole value or block that a use is a part of.
 compile::MemoryUse BoundRun::whole(const Use& use) const {
-  constexpr std::uint64_t kFound = 16;  // bytes of a check
+  constexpr std::uint64_t kFound = 16;  // bytes of a check's report
   auto address = use.where;
   const auto index = static_cast<std::size_t>(address.index);
   std::uint64_t bytes = 0;
@@ -59,7 +59,7 @@ std::vector<std::vector<compile::MemoryUse>> BoundRun::uses() const {
 
 CUgraphExec capture_run_branches(const Lowered& lowered, std::span<const Kernel> kernels, const RunMemory& memory,
                                  CUstream stream) {
-  constexpr std::size_t kMax = 4096;  // commands: more are so long that nothing is waited for
+  constexpr std::size_t kMax = 4096;  // commands: finding the order of more would take too long
   const auto count = lowered.commands.size();
   if (count > kMax) return nullptr;
   const BoundRun run(lowered, memory);

@@ -1,4 +1,4 @@
-// A program's commands with the memory of one run: what they are given, and which has to wait for which.
+// A program's commands bound to the memory of one run: their addresses, and which command has to wait for which.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace burn::backends::cuda {
 
-// Refers to the program and the memory, which have to outlive it.
+// Refers to the program and the memory, which must outlive it.
 class BoundRun {
  public:
   BoundRun(const Lowered& lowered, const RunMemory& memory);
@@ -18,7 +18,7 @@ class BoundRun {
   BoundRun& operator=(const BoundRun&) = delete;
 
   const Bindings& bindings() const { return bindings_; }
-  // Per command: what it reads and writes.
+  // The memory that each command reads and writes.
   std::vector<std::vector<compile::MemoryUse>> uses() const;
 
  private:
@@ -30,9 +30,9 @@ class BoundRun {
   Bindings bindings_;
 };
 
-// The run as a graph in which commands wait for no more than they have to. Null where all wait for the one before, and
-// where the driver or a command cannot be captured so (BURN_TRACE=plan says why): a chain does the same. The caller's
-// to destroy.
+// Captures the run as a graph in which commands wait only for those that they depend on. Null if each depends on the
+// previous one, and if the driver or a command cannot be captured so (BURN_TRACE=plan prints the reason): a chain does
+// the same. The caller must destroy the graph.
 CUgraphExec capture_run_branches(const Lowered& lowered, std::span<const Kernel> kernels, const RunMemory& memory,
                                  CUstream stream);
 

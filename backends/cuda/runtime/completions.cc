@@ -12,8 +12,8 @@
 namespace burn::backends::cuda {
 namespace {
 
-// About a microsecond. A question takes the driver's lock, which the thread that enqueues wants, too.
-void pause_between_questions() {
+// Pauses for about a microsecond: each poll takes the driver's lock, which the enqueueing thread needs, too.
+void pause_between_polls() {
   for (int i = 0; i < 16; ++i) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -23,7 +23,7 @@ void pause_between_questions() {
   }
 }
 
-// One of the cores that threads of this kind may keep busy, of all streams together.
+// A permit to keep one core busy; all streams together have as many as there are spare cores.
 class SpareCore {
  public:
   SpareCore() = default;
@@ -33,7 +33,7 @@ class SpareCore {
     if (is_taken_) --taken_;
   }
 
-  // False: there is none.
+  // False: no core is spare.
   bool take() {
     if (is_taken_) return true;
     is_taken_ = ++taken_ <= cores_to_spare();
@@ -60,17 +60,16 @@ Completions::Completions(CUcontext context, CUstream stream, std::shared_ptr<Eve
           },
           [context] {
             driver().cuCtxSetCurrent(context);
-            ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds: a nap of 10 us would else take 60
+            ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds: otherwise a sleep of 10 us takes 60 us
           }) {}
 
-// What is short is waited for in a loop, as waking a thread takes longer (and its core 50 us, on virtual machines), and
-// so is what a thread waits for, as long as that is worth while and cores are to spare; else it is looked at after naps
-// of a 256th of the time that it has taken so far. Never by the driver's own waiting: that takes some 50 us to wake up,
-// too, and once it is used, every event that it could wait for is an interrupt, which the driver's thread for them
-// handles.
+// Polls in a loop for short work, as waking a thread takes longer (and its core 50 us, on virtual machines), and also
+// for a longer time if a thread is waiting and cores are spare; then polls after sleeps of a 256th of the time waited
+// so far. Never uses the driver's blocking wait: it takes some 50 us to wake up, too, and once it is used, every event
+// that it could wait for raises an interrupt, which the driver's interrupt thread handles.
 Status Completions::wait(const Result<Event>& event) const {
   using std::chrono::microseconds;
-  constexpr microseconds kInLoop(200), kInLoopIfAwaited(5000), kShortestNap(10), kLongestNap(1000);
+  constexpr microseconds kSpin(200), kSpinIfAwaited(5000), kShortestNap(10), kLongestNap(1000);
   BURN_RETURN_IF_ERROR(event.status());
   const auto start = std::chrono::steady_clock::now();
   SpareCore core;
@@ -78,10 +77,10 @@ Status Completions::wait(const Result<Event>& event) const {
     const auto result = driver().cuEventQuery(event->get());
     if (result != CUDA_ERROR_NOT_READY) return check(result, "what the device was to do");
     const auto waited = std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() - start);
-    if (waited <= kInLoop) {
-      pause_between_questions();
-    } else if (waited <= kInLoopIfAwaited && awaited_ > 0 && core.take()) {
-      pause_between_questions();
+    if (waited <= kSpin) {
+      pause_between_polls();
+    } else if (waited <= kSpinIfAwaited && awaited_ > 0 && core.take()) {
+      pause_between_polls();
       std::this_thread::yield();
     } else {
       std::this_thread::sleep_for(std::clamp(waited / 256, kShortestNap, kLongestNap));

@@ -1,4 +1,4 @@
-// Functions that are called on the host once a CUDA stream has come so far.
+// Functions that are called on the host once a CUDA stream has reached a point.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace burn::backends::cuda {
 
-// add() is for the stream's own thread; what was added is called from another one, in order, each once.
+// add() must be called by the stream's thread; the functions are called by another thread, in order, each once.
 class Completions {
   struct Point {
     Result<Event> event;
@@ -22,11 +22,11 @@ class Completions {
 
   Completions(CUcontext context, CUstream stream, std::shared_ptr<Events> events);
 
-  // When everything that is enqueued on the stream by now is done.
+  // Calls `body` when everything that is enqueued on the stream by now is done.
   void add(Body body) { add(std::move(body), events_->record(stream_)); }
-  // When an event is, which may be one of another stream.
+  // Calls `body` when the event is reached, which may be on another stream.
   void add(Body body, Result<Event> event) { thread_.add({std::move(event), false}, std::move(body)); }
-  // The same for what a thread is waiting for.
+  // The same, if a thread is waiting for the call.
   void add_awaited(Body body) {
     ++awaited_;
     thread_.add({events_->record(stream_), true}, std::move(body));

@@ -34,8 +34,8 @@ class CudaBackend final : public Backend, public CountsGraphs, public KnowsFreeM
     return {account.in_use, account.reserved, account.peak};
   }
 
-  // All but what is made of others: attention that cuDNN does not take, of products and a softmax; Fourier transforms
-  // without cuFFT, of products; determinants, of factors.
+  // All ops except those that are computed by other ops: attention that cuDNN does not support, by products and a
+  // softmax; Fourier transforms without cuFFT, by products; determinants, by factorisations.
   Status supports(const ir::Op& op, std::span<const ir::TensorType* const> operands) const override {
     if (const auto* forward = std::get_if<ir::Attention>(&op)) return supports_attention(*device_, *forward, operands);
     if (const auto* grad = std::get_if<ir::AttentionGrad>(&op)) return supports_attention(*device_, *grad, operands);
@@ -67,9 +67,9 @@ class CudaBackend final : public Backend, public CountsGraphs, public KnowsFreeM
     return std::unique_ptr<Stream>(std::move(stream));
   }
 
-  // A kernel that fails (an address that is none, an error of the hardware) breaks the context: from then on every call
-  // has that error, for as long as the process lives. The driver is asked only after a call has failed, as else it may
-  // have to be waited for.
+  // A failed kernel (an invalid address, a hardware error) breaks the context: from then on every call returns that
+  // error, as long as the process lives. The driver is queried only after a call has failed, as a query may have to
+  // wait for it.
   Status health() const override {
     const std::lock_guard lock{health_mutex_};
     if (failed_calls() == failed_when_asked_) return health_;

@@ -1,5 +1,5 @@
-// CUDA devices: programs become kernels that NVRTC compiles and calls of NVIDIA's libraries, enqueued on a stream per
-// session.
+// The CUDA backend: programs become kernels compiled by NVRTC and calls of NVIDIA's libraries, enqueued on one stream
+// per session.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace burn::backends::cuda {
 
-// Errors: NOT_FOUND for a device that is not there; FAILED_PRECONDITION, saying why there is no CUDA here.
+// Errors: NOT_FOUND for a device that does not exist; FAILED_PRECONDITION with the reason why CUDA is unavailable.
 Result<std::unique_ptr<Backend>> open_cuda_backend(int index);
 
 }  // namespace burn::backends::cuda

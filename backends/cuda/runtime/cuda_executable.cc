@@ -41,9 +41,10 @@ Result<std::unique_ptr<CudaExecutable>> CudaExecutable::make(const ir::Program& 
   return made;
 }
 
-// In memory that nothing is at: an input each for itself, an output in its own or in the input that it may be made in.
+// Finds the order of commands with fictitious addresses: each input has memory of its own, each output has its own or
+// that of the input that it may be written over.
 void CudaExecutable::find_lanes() {
-  constexpr std::size_t kMax = 8192;  // commands, whose order takes a bit for each two of them
+  constexpr std::size_t kMax = 8192;  // commands: their order takes a bit per pair
   if (collectives().empty() || is_off(Setting::overlap) || lowered().commands.size() > kMax) return;
   RunMemory memory;
   CUdeviceptr next = 1 << 20;
@@ -67,7 +68,7 @@ void CudaExecutable::find_lanes() {
   lanes_.order = compile::order_commands(BoundRun(lowered(), memory).uses());
   for (const auto& command : lowered().commands) {
     const auto* call = std::get_if<LibraryCall>(&command.what);
-    lanes_.is_aside.push_back(call && call->target<GroupCall>());
+    lanes_.is_on_side_stream.push_back(call && call->target<GroupCall>());
   }
 }
 

@@ -1,4 +1,4 @@
-// A program made ready for one CUDA device.
+// A program compiled for one CUDA device.
 #pragma once
 
 #include <memory>
@@ -17,10 +17,10 @@ class CudaExecutable final : public DeviceProgram {
   static Result<std::unique_ptr<CudaExecutable>> make(const ir::Program& program, std::shared_ptr<Device> device);
 
   std::span<const Kernel> kernels() const { return kernels_; }
-  // Which commands go on beside the others.
+  // Which commands run on the side stream, concurrently with the others.
   const Lanes& lanes() const { return lanes_; }
 
-  // As Stream::run() wants them.
+  // Checks the arguments as Stream::run() requires.
   Status check_args(const RunArgs& args) const;
 
  private:

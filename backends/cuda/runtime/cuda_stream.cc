@@ -64,14 +64,14 @@ Result<BufferPtr> CudaStream::upload(HostBlockPtr block) {
   device_->make_current();
   if (uploads_) {
     BURN_TRY(auto copy, uploads_->copy(bytes));
-    completions_.add([block = std::move(block)](const Status&) {}, std::move(copy.done));  // until it is copied
+    completions_.add([block = std::move(block)](const Status&) {}, std::move(copy.done));  // kept until it is copied
     return BufferPtr(std::move(copy.buffer));
   }
   BURN_TRY(auto buffer, memory_->allocate(bytes.size()));
   if (!bytes.empty()) {
     BURN_RETURN_IF_ERROR(
         check(driver().cuMemcpyHtoDAsync(buffer->address(), bytes.data(), bytes.size(), stream_), "upload"));
-    completions_.add([block = std::move(block)](const Status&) {});  // until it is copied
+    completions_.add([block = std::move(block)](const Status&) {});  // kept until it is copied
   }
   return BufferPtr(std::move(buffer));
 }

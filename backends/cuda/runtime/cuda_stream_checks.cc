@@ -1,4 +1,4 @@
-// What the device finds out while it does a run: indices that are none, singular matrices, a group that has ended.
+// Failures that the device finds during a run: invalid indices, singular matrices, a group that has ended.
 #include "backends/cuda/runtime/cuda_stream.h"
 #include "backends/gpu/device_run.h"
 

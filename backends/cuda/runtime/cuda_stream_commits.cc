@@ -1,4 +1,4 @@
-// What a run is given besides its buffers: numbers, and for each Commit whether the inputs that it covers are there.
+// The bindings of a run: numbers, and for each Commit whether the inputs that it covers are valid.
 #include <set>
 
 #include "backends/cuda/runtime/cuda_stream.h"
@@ -15,7 +15,7 @@ CudaStream::Bound CudaStream::bind(const CudaExecutable& executable, const RunAr
   return bound;
 }
 
-// What is known by now is in the word; what the device has yet to find clears it there.
+// What is already known is in the word; checks that the device has not done yet clear the word there.
 void CudaStream::bind_commit(Bound& bound, const LoweredCommit& commit, const RunArgs& args, std::size_t word,
                              CUdeviceptr bindings) {
   std::set<const Outcome*> seen;

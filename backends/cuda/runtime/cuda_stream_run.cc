@@ -1,4 +1,4 @@
-// Runs of programs: what a run is given, and its commands.
+// Runs of programs: their arguments and their commands.
 #include <algorithm>
 #include <functional>
 
@@ -19,7 +19,7 @@ namespace {
 
 bool is_failed(const Failure& failure) { return failure != nullptr; }
 
-// Of outputs that have no reason of their own.
+// Sets the failure of outputs that have none yet.
 void fail_the_rest(std::vector<Failure>& failures, const Status& why) {
   const auto failure = std::make_shared<const Status>(why);
   std::ranges::replace_if(failures, std::not_fn(is_failed), failure);
@@ -40,7 +40,7 @@ Status CudaStream::enqueue(const CudaExecutable& executable, const RunMemory& me
   const BoundRun at(executable.lowered(), memory);
   const auto& commands = executable.lowered().commands;
   const auto& lanes = executable.lanes();
-  if (lanes.is_aside.empty() || !left_out.empty())
+  if (lanes.is_on_side_stream.empty() || !left_out.empty())
     return cuda::enqueue(commands, executable.kernels(), at.bindings(), stream_, left_out);
   if (!side_) {
     BURN_TRY(side_, SideStream::open());
@@ -53,7 +53,7 @@ Status CudaStream::enqueue(const CudaExecutable& executable, const RunMemory& me
 Result<CUdeviceptr> CudaStream::Region::at_least(StreamMemory& memory, std::size_t bytes) {
   if (!buffer || buffer->size() < bytes) {
     is_zero = false;
-    buffer = nullptr;  // what runs still use of it is given to this stream alone
+    buffer = nullptr;  // blocks that runs still use are reused by this stream only
     BURN_TRY(buffer, memory.allocate(bytes));
   }
   return buffer->address();
@@ -74,9 +74,9 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
   device_->make_current();
   add_known_failures(args);
   const auto known = args.failures;
-  RunResult result{{}, spread(program.program(), args.failures)};
+  RunResult result{{}, propagate_failures(program.program(), args.failures)};
   result.failures.resize(program.program().outputs.size());
-  BURN_RETURN_IF_ERROR(stand_in_for_failed(program, args));
+  BURN_RETURN_IF_ERROR(replace_failed_inputs(program, args));
   BURN_RETURN_IF_ERROR(begin_use(args.inputs));
   const bool is_in_groups = !program.collectives().empty();
   std::shared_ptr<RunInGroups> in_groups;
@@ -94,13 +94,17 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
       [this](const BufferPtr& input) { return is_own(cuda(input)); });
   const auto& lowered = program.lowered();
   auto arena = arena_.at_least(*memory_, lowered.arena.bytes);
-  if (!lowered.commits.empty() || is_in_groups) {  // all of it or nothing: others wait for collectives
+  if (!lowered.commits.empty() || is_in_groups) {  // must be executed entirely: other members wait for collectives
     const auto none = std::ranges::find(buffers, nullptr);
     if (none != buffers.end()) return *result.failures[static_cast<std::size_t>(none - buffers.begin())];
     if (!arena.ok()) return ir::at_node(arena.status(), program.program().nodes.back());
   }
   const auto left_out = fail_without_memory(program, buffers, result);
-  if (!arena.ok()) fail_the_rest(result.failures, ir::at_node(arena.status(), program.program().nodes.back()));
+  if (!arena.ok()) {
+    const auto why = ir::at_node(arena.status(), program.program().nodes.back());
+    if (result.failures.empty()) return why;  // no output could report it
+    fail_the_rest(result.failures, why);
+  }
   const bool is_lost = !result.failures.empty() && std::ranges::all_of(result.failures, is_failed);
   name_program(result.failures, known, args.program);
   if (!is_lost || is_in_groups) {
@@ -121,7 +125,7 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
   return result;
 }
 
-Status CudaStream::stand_in_for_failed(const CudaExecutable& executable, RunArgs& args) {
+Status CudaStream::replace_failed_inputs(const CudaExecutable& executable, RunArgs& args) {
   for (std::size_t i = 0; i < args.failures.size(); ++i) {
     if (!args.failures[i]) continue;
     const auto bytes = executable.program().inputs[i].type.num_bytes();
@@ -138,7 +142,7 @@ Result<RunMemory> CudaStream::memory_of_run(const CudaExecutable& executable, co
   const auto& lowered = executable.lowered();
   RunMemory memory;
   memory.arena = arena;
-  // Regions begin at a size that hardly any program exceeds, as graphs have their addresses in them.
+  // Regions start at a size that hardly any program exceeds, as graphs contain their addresses.
   BURN_TRY(
       memory.bindings,
       bindings_.at_least(*memory_, 16 + 8 * std::max<std::size_t>(args.scalars.size() + lowered.commits.size(), 62)));
@@ -155,9 +159,9 @@ Result<RunMemory> CudaStream::memory_of_run(const CudaExecutable& executable, co
 
 Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args, const RunMemory& memory,
                           CUdeviceptr found, const std::vector<bool>& left_out) {
-  if (!mover_.function) {
+  if (!transfer_kernel_.function) {
     BURN_TRY(const auto kernels, device_->kernels(std::span(&Transfers::source(), 1)));
-    mover_ = kernels[0];
+    transfer_kernel_ = kernels[0];
   }
   CapturedRun* captured = nullptr;
   if (left_out.empty()) {
@@ -169,18 +173,18 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
     Transfers before, after;
     before.store(memory.bindings, bound.words);
     if (check_bytes > 0 && !failures_.is_zero) before.zero(memory.failures, failures_.buffer->size());
-    after.take(found, memory.failures, check_bytes);
-    if (check_bytes > 0) failures_.is_zero = false;  // unless it gets to its end
+    after.copy_and_zero(found, memory.failures, check_bytes);
+    if (check_bytes > 0) failures_.is_zero = false;  // until the run is enqueued completely
     if (graph) {
       captured->add_copies_in(memory, before);
       captured->add_copies_out(memory, after);
     }
-    BURN_RETURN_IF_ERROR(before.launch(mover_, stream_));
-    BURN_RETURN_IF_ERROR(bound.clears.launch(mover_, stream_));
+    BURN_RETURN_IF_ERROR(before.launch(transfer_kernel_, stream_));
+    BURN_RETURN_IF_ERROR(bound.clears.launch(transfer_kernel_, stream_));
     BURN_RETURN_IF_ERROR(graph ? check(driver().cuGraphLaunch(graph, stream_), "cuGraphLaunch")
                                : enqueue(executable, memory, left_out));
     if (graph) counters_->launches.fetch_add(1, std::memory_order_relaxed);
-    BURN_RETURN_IF_ERROR(after.launch(mover_, stream_));
+    BURN_RETURN_IF_ERROR(after.launch(transfer_kernel_, stream_));
     if (check_bytes > 0) failures_.is_zero = true;
     return {};
   };
@@ -192,7 +196,7 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
 }
 
 Result<CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, const RunMemory& memory) {
-  constexpr std::size_t kFewest = 3;  // commands that a graph is worth while for
+  constexpr std::size_t kFewest = 3;  // commands from which on a graph pays
   if (!uses_graphs_ || executable.lowered().commands.size() < kFewest) return nullptr;
   if (auto* known = graphs_.find(executable.id(), memory)) return known;
   if (!can_be_captured(executable.lowered().commands)) return nullptr;
@@ -204,8 +208,9 @@ Result<CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, con
 }
 
 Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
-  constexpr std::size_t kFew = 8;                            // commands that may be faster without
-  if (uses_branches_ && executable.collectives().empty()) {  // collectives are in order, and hold up what is beside
+  constexpr std::size_t kFew = 8;  // up to so many commands may be faster without a graph
+  if (uses_branches_ &&
+      executable.collectives().empty()) {  // collectives run in order, and would delay parallel branches
     auto* const branches = capture_run_branches(executable.lowered(), executable.kernels(), run.memory(), stream_);
     if (branches) run.graph.add(branches);
     if (branches && !times_branches_) return {};

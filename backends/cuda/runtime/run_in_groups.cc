@@ -9,7 +9,7 @@
 namespace burn::backends::cuda {
 namespace {
 
-// Programs are made for one member each.
+// Checks that the program was made for this member.
 Status check_member(const ir::Op& op, const NcclGroup& group) {
   return std::visit(
       [&]<typename Kind>(const Kind& kind) -> Status {

@@ -1,4 +1,4 @@
-// A run with collectives, as its groups know it: from before it is enqueued until the device has done it.
+// A run with collectives, as its groups see it: from before it is enqueued until the device has done it.
 #pragma once
 
 #include <memory>
@@ -11,22 +11,23 @@ namespace burn::backends::cuda {
 
 class RunInGroups {
  public:
-  // Errors: FAILED_PRECONDITION where the session is in no such group, or another member of it than the program is for;
-  // why a group has ended. They name op and call site.
+  // Errors: FAILED_PRECONDITION if the session is not in such a group, or is another member of it than the program was
+  // made for; why a group has ended. The errors name op and call site.
   static Result<std::shared_ptr<RunInGroups>> begin(const CudaExecutable& executable, const RunArgs& args);
   RunInGroups(const RunInGroups&) = delete;
   RunInGroups& operator=(const RunInGroups&) = delete;
   ~RunInGroups() { (void)end(); }
 
   const RunGroups& groups() const { return groups_; }
-  // The device has done it. Errors: a group ended before; what its collectives made is not to be used. Once.
+  // Must be called once, after the device has done the run. Errors: a group ended before; the results of its
+  // collectives are invalid.
   Status end();
 
  private:
   RunInGroups() = default;
   Status join(const ir::Node& node, const RunArgs& args);
 
-  RunGroups groups_;  // that it has begun in
+  RunGroups groups_;  // the groups in which the run has begun
   bool has_ended_ = false;
 };
 

@@ -5,7 +5,7 @@
 namespace burn::backends::cuda {
 namespace {
 
-constexpr int kFirst = -1000;  // priority: the driver takes the highest that there is
+constexpr int kFirst = -1000;  // priority: the driver clamps it to the highest one
 
 Status wait(CUstream stream, CUevent event) {
   return check(driver().cuStreamWaitEvent(stream, event, 0), "cuStreamWaitEvent");
@@ -37,9 +37,10 @@ Result<CUevent> SideStream::event(std::size_t k) {
 
 Status SideStream::enqueue(const Lanes& lanes, CUstream stream,
                            const std::function<Status(std::size_t command, CUstream on)>& enqueue_one) {
-  std::vector<std::size_t> number(lanes.order.size());  // of commands aside: 1, 2, ...
-  std::size_t aside = 0, awaited = 0;  // how many there are, and how many the main stream has waited for
-  bool is_behind = true;               // whether the main stream went on since the side waited for it
+  std::vector<std::size_t> number(lanes.order.size());  // numbers of the commands on the side stream: 1, 2, ...
+  std::size_t aside = 0,
+              awaited = 0;  // commands on the side stream, and how many of them the main stream has waited for
+  bool is_behind = true;    // whether the main stream has commands that the side stream does not wait for
   const auto wait_for = [&](std::size_t command_aside) -> Status {
     if (command_aside <= awaited) return {};
     awaited = command_aside;
@@ -60,7 +61,7 @@ Status SideStream::enqueue(const Lanes& lanes, CUstream stream,
     return status;
   };
   const auto put = [&](std::size_t i) -> Status {
-    if (lanes.is_aside[i]) return put_aside(i);
+    if (lanes.is_on_side_stream[i]) return put_aside(i);
     std::size_t last = 0;
     for (const auto before : lanes.order[i]) last = std::max(last, number[static_cast<std::size_t>(before)]);
     BURN_RETURN_IF_ERROR(wait_for(last));
@@ -69,7 +70,7 @@ Status SideStream::enqueue(const Lanes& lanes, CUstream stream,
   };
   Status status;
   for (std::size_t i = 0; status.ok() && i < lanes.order.size(); ++i) status = put(i);
-  const auto ended = wait_for(aside);  // also behind a failure: what comes next uses the same memory
+  const auto ended = wait_for(aside);  // also after a failure: later commands use the same memory
   return status.ok() ? ended : status;
 }
 

@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxWrittenBytes = 64 * kMiB;
-constexpr std::uint64_t kAllocationUnit = 256;  // bytes, of DeviceFacts::max_allocation
+constexpr std::uint64_t kAllocationUnit = 256;  // bytes; DeviceFacts::max_allocation is a multiple of it
 
-// The first type, of those that are marked, with all of these properties and none of those.
+// The first of the marked memory types that has all properties of `with` and none of `without`.
 std::optional<std::uint32_t> find_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t marked,
                                        VkMemoryPropertyFlags with, VkMemoryPropertyFlags without = 0) {
   for (std::uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
@@ -33,7 +33,7 @@ std::optional<std::uint32_t> find_type(const VkPhysicalDeviceMemoryProperties& m
 
 }  // namespace
 
-Device::Device(int index, Adapter adapter, VkDevice device, const std::optional<QueueAt>& copies)
+Device::Device(int index, Adapter adapter, VkDevice device, const std::optional<QueueIndex>& copies)
     : index_(index),
       adapter_(std::move(adapter)),
       device_(device),
@@ -41,7 +41,8 @@ Device::Device(int index, Adapter adapter, VkDevice device, const std::optional<
       copies_(copies),
       buffers_(std::make_unique<DeviceMemory>()),
       groups_(std::make_unique<compile::GroupMemo>()) {
-  // Only on request, also on GPUs: of kernels of a few microseconds the fastest alone is not the fastest in a batch.
+  // Only on request, also on GPUs: for kernels of a few microseconds, the fastest one alone is not the fastest one in a
+  // batch.
   if (is_on(Setting::autotune))
     choices_ = std::make_unique<Autotune>(autotune_file("vulkan " + adapter_.name + " " + adapter_.driver));
 }
@@ -54,14 +55,14 @@ DeviceLimits DeviceLimits::from_environment() {
   return limits;
 }
 
-std::optional<Device::QueueAt> Device::find_copies(const Adapter& adapter, UploadOverlap uploads) {
+std::optional<Device::QueueIndex> Device::find_copy_queue(const Adapter& adapter, UploadOverlap uploads) {
   if (uploads == UploadOverlap::none) return std::nullopt;
-  if (adapter.copy_family) return QueueAt{*adapter.copy_family, 0};
+  if (adapter.copy_family) return QueueIndex{*adapter.copy_family, 0};
   if (uploads == UploadOverlap::own_queue) return std::nullopt;
-  return QueueAt{adapter.queue_family, adapter.queues > 1 ? 1U : 0U};
+  return QueueIndex{adapter.queue_family, adapter.queues > 1 ? 1U : 0U};
 }
 
-Result<VkDevice> Device::make(const Adapter& adapter, const std::optional<QueueAt>& copies) {
+Result<VkDevice> Device::make(const Adapter& adapter, const std::optional<QueueIndex>& copies) {
   const float priorities[] = {1, 1};
   std::vector<VkDeviceQueueCreateInfo> queues{{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                                .queueFamilyIndex = adapter.queue_family,
@@ -118,7 +119,7 @@ Result<std::shared_ptr<Device>> Device::open(int index, const DeviceLimits& limi
   adapter.memory_bytes = std::min(adapter.memory_bytes, limits.memory);
   auto& most = adapter.facts.max_allocation;
   most = std::min({most, limits.allocation, adapter.memory_bytes}) / kAllocationUnit * kAllocationUnit;
-  const auto copies = find_copies(adapter, limits.uploads);
+  const auto copies = find_copy_queue(adapter, limits.uploads);
   BURN_TRY(auto* const handle, make(adapter, copies));
   std::shared_ptr<Device> device(new Device(index, std::move(adapter), handle, copies));
   BURN_RETURN_IF_ERROR(device->start(limits));
@@ -143,11 +144,11 @@ Status Device::start_memory(const DeviceLimits& limits) {
   BURN_TRY(const auto marked, buffer_memory_types(device_, vk_));
   auto own = find_type(memory, marked, kLocal, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
   if (!own) own = find_type(memory, marked, kLocal);
-  auto seen = find_type(memory, marked, kSeen | kCached);  // memory that is not cached is read twenty times slower
+  auto seen = find_type(memory, marked, kSeen | kCached);  // the host reads uncached memory twenty times slower
   if (!seen) seen = find_type(memory, marked, kSeen);
   if (!own || !seen)
     return failed_precondition(fmt::format("Vulkan: {} has no memory that buffers can be in", adapter_.name));
-  // Blocks go from one queue to the other without a transfer of their ownership: of buffers it would gain nothing.
+  // Blocks are used by both queues without a transfer of ownership, which gains nothing for buffers.
   std::vector<std::uint32_t> families{adapter_.queue_family};
   if (copies_ && copies_->family != adapter_.queue_family) families.push_back(copies_->family);
   const auto heap = memory.memoryHeaps[memory.memoryTypes[*own].heapIndex].size;
@@ -219,12 +220,12 @@ Status Device::submit(Queue queue, std::span<const Batch> batches, VkSemaphore t
   }
   const bool is_beside = queue == Queue::copies && copy_queue_ != queue_;
   const std::lock_guard lock(is_beside ? copy_mutex_ : queue_mutex_);
-  return note(vk_.QueueSubmit(is_beside ? copy_queue_ : queue_, static_cast<std::uint32_t>(infos.size()), infos.data(),
-                              VK_NULL_HANDLE),
-              "enqueueing commands");
+  return check_result(vk_.QueueSubmit(is_beside ? copy_queue_ : queue_, static_cast<std::uint32_t>(infos.size()),
+                                      infos.data(), VK_NULL_HANDLE),
+                      "enqueueing commands");
 }
 
-Status Device::note(VkResult result, const char* what) {
+Status Device::check_result(VkResult result, const char* what) {
   if (result != VK_ERROR_DEVICE_LOST) return check(result, what);
   is_lost_ = true;
   return lost().with_context(what);

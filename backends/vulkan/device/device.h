@@ -1,4 +1,4 @@
-// One device of this process, opened: its queue, its memory, the pipelines that are made for it.
+// One open device of this process: its queues, its memory, and the pipelines made for it.
 #pragma once
 
 #include <atomic>
@@ -26,18 +26,18 @@ namespace burn::backends::vulkan {
 class DeviceMemory;
 class Pipelines;
 
-// Whether uploads are copied beside what the device computes (uploads.h).
+// Whether uploads are copied while the device computes (uploads.h).
 enum class UploadOverlap : std::uint8_t {
   none,
-  own_queue,  // where the device has a queue for copies
-  any_queue,  // also where it has none: on a second queue that computes, or on the only one
+  own_queue,  // if the device has a queue for copies
+  any_queue,  // also if it has none: on a second compute queue, or on the only one
 };
 
-// How much of a device may be used, in bytes, beside what its driver allows; and which of its queues.
+// Limits on the use of a device, in bytes, in addition to its driver's limits; and which of its queues are used.
 struct DeviceLimits {
-  std::uint64_t allocation = std::numeric_limits<std::uint64_t>::max();  // at once
-  std::uint64_t memory = std::numeric_limits<std::uint64_t>::max();      // at one time: BURN_DEVICE_MEMORY
-  bool is_written_by_host = true;  // false: not even what the host could write (Device::written_pages())
+  std::uint64_t allocation = std::numeric_limits<std::uint64_t>::max();  // of one allocation
+  std::uint64_t memory = std::numeric_limits<std::uint64_t>::max();      // in all: BURN_DEVICE_MEMORY
+  bool is_written_by_host = true;  // false: Device::written_pages() is not used either
   UploadOverlap uploads = UploadOverlap::own_queue;
 
   static DeviceLimits from_environment();
@@ -45,8 +45,9 @@ struct DeviceLimits {
 
 enum class Queue : std::uint8_t { compute, copies };
 
-// Commands that a queue is handed together. They, and what it is handed later, wait until the semaphore has come to a
-// value, if there is one; the timeline of the submission comes to `value` when they are done.
+// Commands that are submitted to a queue together. They, and all later submissions to that queue, wait until the
+// semaphore `awaited` has reached its value, if there is one; the timeline of the submission reaches `value` when they
+// are done.
 struct Batch {
   std::span<const VkCommandBuffer> commands;
   std::uint64_t value = 0;
@@ -69,41 +70,42 @@ class Device {
   VkDevice handle() const { return device_; }
   const DeviceFunctions& vk() const { return vk_; }
 
-  Pages& memory() { return *memory_; }          // of the device
-  Pages& host_pages() { return *host_pages_; }  // that the host and the device see
-  // Memory of the device that the host can write, for little that each run reads; beside the limit of the device's
-  // memory. Null: the device has none.
+  Pages& memory() { return *memory_; }          // device memory
+  Pages& host_pages() { return *host_pages_; }  // host memory that the device can access
+  // Device memory that the host can write, for the small tables that each run reads; not counted in the limit of the
+  // device's memory. Null: the device has none.
   Pages* written_pages() { return written_pages_.get(); }
-  DeviceMemory& buffers() { return *buffers_; }  // of streams
+  DeviceMemory& buffers() { return *buffers_; }  // the memory of all streams' buffers
   Pipelines& pipelines() { return *pipelines_; }
   compile::GroupMemo& groups() { return *groups_; }
-  // Of alternatives; null: nothing is timed, without BURN_AUTOTUNE=on.
+  // The choices between timed alternatives; null: nothing is timed, as BURN_AUTOTUNE is not on.
   Autotune* choices() { return choices_.get(); }
 
-  // Whether uploads are copied on Queue::copies; else in the order of the computation.
-  bool copies_beside() const { return copies_.has_value(); }
+  // Whether uploads are copied on Queue::copies while the device computes; otherwise they are copied in order with the
+  // computation.
+  bool overlaps_uploads() const { return copies_.has_value(); }
   std::uint32_t family(Queue queue) const;
 
-  // Hands batches to a queue, in their order: all or none. Errors: as check()'s.
+  // Submits batches to a queue, in order: all of them or none. Errors: as check()'s.
   Status submit(Queue queue, std::span<const Batch> batches, VkSemaphore timeline);
 
-  // A result of a call, as check() has it; a device that is lost is so for good.
-  Status note(VkResult result, const char* what);
+  // Converts the result of a Vulkan call like check(), and marks the device as lost, for good, if the call says so.
+  Status check_result(VkResult result, const char* what);
   bool is_lost() const { return is_lost_.load(std::memory_order_relaxed); }
-  Status lost() const;  // why it cannot be used: requires that it is lost
-  // Of a driver that takes no commands any more.
+  Status lost() const;  // why it cannot be used. Requires: it is lost
+  // Marks the device as lost, for a driver that no longer accepts commands.
   void lose() { is_lost_ = true; }
 
  private:
-  // A queue by its family and its number there.
-  struct QueueAt {
+  // A queue's family and its number in the family.
+  struct QueueIndex {
     std::uint32_t family = 0, number = 0;
   };
 
-  Device(int index, Adapter adapter, VkDevice device, const std::optional<QueueAt>& copies);
-  // The queue that copies uploads beside the computation; nullopt: none does.
-  static std::optional<QueueAt> find_copies(const Adapter& adapter, UploadOverlap uploads);
-  static Result<VkDevice> make(const Adapter& adapter, const std::optional<QueueAt>& copies);
+  Device(int index, Adapter adapter, VkDevice device, const std::optional<QueueIndex>& copies);
+  // The queue that copies uploads while the device computes; std::nullopt: uploads are not copied so.
+  static std::optional<QueueIndex> find_copy_queue(const Adapter& adapter, UploadOverlap uploads);
+  static Result<VkDevice> make(const Adapter& adapter, const std::optional<QueueIndex>& copies);
   Status start(const DeviceLimits& limits);
   Status start_memory(const DeviceLimits& limits);
 
@@ -111,8 +113,8 @@ class Device {
   const Adapter adapter_;
   const VkDevice device_;
   const DeviceFunctions vk_;
-  const std::optional<QueueAt> copies_;
-  VkQueue queue_ = VK_NULL_HANDLE, copy_queue_ = VK_NULL_HANDLE;  // may be the same
+  const std::optional<QueueIndex> copies_;
+  VkQueue queue_ = VK_NULL_HANDLE, copy_queue_ = VK_NULL_HANDLE;  // may be the same queue
   std::mutex queue_mutex_, copy_mutex_;
   std::unique_ptr<Pages> memory_, host_pages_, written_pages_;
   std::unique_ptr<DeviceMemory> buffers_;
@@ -122,7 +124,7 @@ class Device {
   std::atomic<bool> is_lost_ = false;
 };
 
-// The devices that can be opened; 0 without a loader or driver.
+// The number of devices that can be opened; 0 without a loader or driver.
 int device_count();
 
 }  // namespace burn::backends::vulkan

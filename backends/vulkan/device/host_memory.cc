@@ -7,7 +7,7 @@
 namespace burn::backends::vulkan {
 namespace {
 
-constexpr std::size_t kSmallest = 4096;  // block
+constexpr std::size_t kSmallest = 4096;  // block, in bytes
 constexpr std::size_t kMaxBytes = std::size_t{1} << 46;
 
 }  // namespace

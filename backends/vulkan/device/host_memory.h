@@ -1,5 +1,5 @@
-// Memory that the host and the device see, in blocks that are kept for the next time: of the host's, which the device
-// copies from and to by itself, or of the device's, which the host writes.
+// Pools of memory that both the host and the device can access: host memory, which the device copies from and to, or
+// device memory, which the host writes. Freed blocks are kept for reuse.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class SharedBlock;
 class HostMemory : public std::enable_shared_from_this<HostMemory> {
  public:
   explicit HostMemory(const std::shared_ptr<Device>& device) : HostMemory(device, device->host_pages()) {}
-  // `pages`: of the device, and mapped.
+  // `pages`: pages of the device, which must be mapped.
   HostMemory(std::shared_ptr<Device> device, Pages& pages) : device_(std::move(device)), pages_(pages) {}
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
@@ -35,12 +35,12 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
 
   void give_back(const Piece& piece);
 
-  const std::shared_ptr<Device> device_;  // which has the pages
+  const std::shared_ptr<Device> device_;  // owns the pages
   Pages& pages_;
-  // Of the memory that the process may use, three quarters; what else sessions keep has the fourth
+  // Three quarters of the memory that the process may use; the rest is for what else sessions keep
   // (Backend::take_host).
   const std::uint64_t limit_ = usable_memory() / 4 * 3;
-  // Bytes of blocks that are kept for the next time, at most. Asked once: the system answers from files.
+  // The most bytes of free blocks that are kept. Computed once, as the system answers from files.
   const std::uint64_t max_idle_ = std::min<std::uint64_t>(std::uint64_t{512} << 20, limit_ / 12);
   std::mutex mutex_;
   std::map<std::size_t, std::vector<Piece>> idle_;  // by size

@@ -16,8 +16,8 @@ Result<std::shared_ptr<RecordedTimes>> RecordedTimes::make(Device& device, std::
                                    .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                    .queryCount = static_cast<std::uint32_t>(dispatches + 1)};
   VkQueryPool pool = VK_NULL_HANDLE;
-  BURN_RETURN_IF_ERROR(
-      device.note(device.vk().CreateQueryPool(device.handle(), &info, nullptr, &pool), "making a pool of times"));
+  BURN_RETURN_IF_ERROR(device.check_result(device.vk().CreateQueryPool(device.handle(), &info, nullptr, &pool),
+                                           "making a pool of times"));
   return std::shared_ptr<RecordedTimes>(new RecordedTimes(device, pool, dispatches));
 }
 
@@ -37,7 +37,7 @@ void RecordedTimes::mark(VkCommandBuffer commands, std::string name) {
 
 Result<std::vector<double>> RecordedTimes::microseconds() const {
   std::vector<std::uint64_t> ticks(names_.size() + 1);
-  BURN_RETURN_IF_ERROR(device_.note(
+  BURN_RETURN_IF_ERROR(device_.check_result(
       device_.vk().GetQueryPoolResults(device_.handle(), pool_, 0, static_cast<std::uint32_t>(ticks.size()),
                                        ticks.size() * sizeof ticks[0], ticks.data(), sizeof ticks[0],
                                        VK_QUERY_RESULT_64_BIT),
@@ -56,7 +56,7 @@ void RecordedTimes::collect() {
 
 bool KernelTimes::are_wanted() { return setting(Setting::trace).find("kernels") != std::string::npos; }
 
-// Devices of a process are kept until it ends: what they did is known then.
+// Devices of a process are kept until it ends, so all times are known then.
 KernelTimes& KernelTimes::all() {
   static auto* const times = [] {
     std::atexit([] { fmt::print(stderr, "{}", all().text()); });

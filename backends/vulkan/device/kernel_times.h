@@ -1,5 +1,5 @@
-// How long each step of the programs takes on a device (BURN_TRACE=kernels): its dispatches one after the other, with
-// the device's time between them.
+// Measures how long each step of the programs takes on a device (BURN_TRACE=kernels): its dispatches run one after the
+// other, with timestamps of the device between them.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace burn::backends::vulkan {
 
 class Device;
 
-// Times of one recording, which is submitted once.
+// The times of the dispatches of one command buffer, which is submitted once.
 class RecordedTimes {
  public:
   static Result<std::shared_ptr<RecordedTimes>> make(Device& device, std::size_t dispatches);
@@ -25,11 +25,11 @@ class RecordedTimes {
   ~RecordedTimes();
 
   void begin(VkCommandBuffer commands);
-  // Behind a dispatch and its barrier.
+  // Records a timestamp; called after a dispatch and its barrier.
   void mark(VkCommandBuffer commands, std::string name);
-  // When the device is done: how long each took that was marked. Errors: what the driver says.
+  // How long each marked dispatch took. Requires: the device is done. Errors: what the driver says.
   Result<std::vector<double>> microseconds() const;
-  // When the device is done: adds them to those of all devices.
+  // Adds the times to KernelTimes::all(). Requires: the device is done.
   void collect();
 
  private:
@@ -41,14 +41,14 @@ class RecordedTimes {
   std::vector<std::string> names_;
 };
 
-// Of all devices of the process. Thread-safe.
+// The times of the steps on all devices of the process. Thread-safe.
 class KernelTimes {
  public:
   static bool are_wanted();
-  // Those of the process, which are printed to stderr when it ends.
+  // The instance of the process, which is printed to stderr when the process ends.
   static KernelTimes& all();
   void add(const std::string& name, double microseconds);
-  // A line for each step, what takes longest first; nothing if there is none.
+  // A line for each step, sorted by total time; empty if there is none.
   std::string text() const;
 
  private:

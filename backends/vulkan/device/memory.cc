@@ -9,7 +9,7 @@
 namespace burn::backends::vulkan {
 namespace {
 
-constexpr std::size_t kSmallest = 512;  // block
+constexpr std::size_t kSmallest = 512;  // block, in bytes
 constexpr std::size_t kMaxBytes = std::size_t{1} << 48;
 
 }  // namespace
@@ -47,14 +47,14 @@ std::uint64_t DeviceMemory::trim(Pages& pages, std::uint64_t keep, std::chrono::
     stream->trim(unused_for);
     pages.trim();
   }
-  pages.trim();  // those of streams that are gone
+  pages.trim();  // pages of closed streams
   return before - std::min(before, pages.page_bytes());
 }
 
 Result<std::size_t> StreamMemory::block_bytes(std::size_t bytes) const {
   if (bytes > kMaxBytes)
     return resource_exhausted(fmt::format("out of memory: {} bytes are more than any device has", bytes));
-  // A size of block may be above what the device allocates where the bytes are not.
+  // The rounded block size may exceed the largest allocation of the device even if `bytes` does not.
   const auto most = timeline_->device().facts().max_allocation;
   return bytes > most ? bytes : std::min<std::size_t>(block_size_of(bytes, kSmallest), most);
 }
@@ -73,7 +73,7 @@ Result<VulkanBufferPtr> StreamMemory::allocate(std::size_t bytes) {
   return buffer(piece, bytes);
 }
 
-Result<StreamMemory::Taken> StreamMemory::allocate_oldest(std::size_t bytes, std::size_t most_busy_bytes) {
+Result<StreamMemory::BufferAndLastUse> StreamMemory::allocate_oldest(std::size_t bytes, std::size_t most_busy_bytes) {
   BURN_TRY(const auto block_size, block_bytes(bytes));
   {
     const std::lock_guard lock(mutex_);
@@ -84,12 +84,12 @@ Result<StreamMemory::Taken> StreamMemory::allocate_oldest(std::size_t bytes, std
       const bool is_free = timeline_->is_reached(last_use);
       if (is_free || is_full) {
         blocks.pop_front();
-        return Taken{buffer(piece, bytes), is_free ? 0 : last_use};
+        return BufferAndLastUse{buffer(piece, bytes), is_free ? 0 : last_use};
       }
     }
   }
   BURN_TRY(const auto piece, take_new(block_size));
-  return Taken{buffer(piece, bytes), 0};
+  return BufferAndLastUse{buffer(piece, bytes), 0};
 }
 
 Result<Piece> StreamMemory::take(std::size_t block_size) {
@@ -130,7 +130,7 @@ std::uint64_t StreamMemory::trim(std::chrono::milliseconds unused_for) {
   {
     const std::lock_guard lock(mutex_);
     for (auto& [size, blocks] : idle_) {
-      // The last one goes first when a block is taken, so the first ones have been idle for the longest time.
+      // The last block is taken first, so the first ones have been idle for the longest time.
       const auto kept = std::ranges::find_if(blocks, [&](const Idle& idle) { return idle.since > until; });
       for (auto it = blocks.begin(); it != kept; ++it) released.push_back(it->piece);
       blocks.erase(blocks.begin(), kept);

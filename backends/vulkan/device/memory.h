@@ -1,8 +1,8 @@
-// Device memory of a stream, in blocks of a few sizes that it keeps for the next time.
+// Device memory of a stream, in blocks of a few sizes that are kept for reuse.
 //
-// Work on a stream is in order, so a block that came back may be given away again at once: what still reads it was
-// enqueued before. A block goes to other streams only after the device has done what this one had enqueued. What copies
-// fill beside the computation is memory of its own (uploads.h).
+// Work on a stream is in order, so a freed block can be reused at once: commands that still read it were enqueued
+// before. Other streams get a block only after the device has done what this stream had enqueued. Buffers that are
+// filled by concurrent copies have a memory of their own (uploads.h).
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace burn::backends::vulkan {
 
 class StreamMemory;
 
-// What the buffers of all streams of a device take.
+// The bytes that the buffers of all streams of a device use.
 struct MemoryAccount {
   std::atomic<std::uint64_t> in_use = 0, peak = 0;
 
@@ -38,7 +38,8 @@ class VulkanBuffer final : public DeviceBuffer {
   std::size_t size() const override { return size_; }
   const StreamMemory* memory() const { return memory_.get(); }
 
-  // The number of the copy that fills it, of a stream's uploads (uploads.h); 0: none does.
+  // The number of the copy, among the stream's uploads, that fills the buffer (uploads.h); 0: it is not filled by an
+  // upload.
   std::uint64_t upload = 0;
 
  private:
@@ -48,13 +49,13 @@ class VulkanBuffer final : public DeviceBuffer {
 };
 using VulkanBufferPtr = std::shared_ptr<VulkanBuffer>;
 
-// Requires: it is one of this backend.
+// Requires: the buffer belongs to this backend.
 inline VulkanBuffer& vulkan(const BufferPtr& buffer) { return static_cast<VulkanBuffer&>(*buffer); }
 
 // The memory of all streams of a device.
 class DeviceMemory {
  public:
-  // `copies`: what fills its blocks beside the computation; null: nothing does.
+  // `copies`: the timeline of the copies that fill its blocks while the device computes; null: there are none.
   std::shared_ptr<StreamMemory> open_stream(std::shared_ptr<Timeline> timeline,
                                             std::shared_ptr<Timeline> copies = nullptr);
   // As Backend::trim().
@@ -80,16 +81,16 @@ class StreamMemory : public std::enable_shared_from_this<StreamMemory> {
 
   // Undefined contents. Errors: RESOURCE_EXHAUSTED with the numbers.
   Result<VulkanBufferPtr> allocate(std::size_t bytes);
-  // The same in the block that came back first, where the computation is done with it or where blocks of the size that
-  // are not make more than so many bytes, and are two at least; else in a new one.
-  struct Taken {
+  // Allocates from the block that was freed first, if the computation is done with it or if the free blocks of that
+  // size exceed `most_busy_bytes` and are at least two; otherwise from a new block.
+  struct BufferAndLastUse {
     VulkanBufferPtr buffer;
-    std::uint64_t last_use = 0;  // of the timeline: until then the device may be at the block; 0: it is not
+    std::uint64_t last_use = 0;  // on the timeline: the device may use the block until then; 0: it does not use it
   };
-  Result<Taken> allocate_oldest(std::size_t bytes, std::size_t most_busy_bytes);
-  // From now on blocks that come back go to the device's pages.
+  Result<BufferAndLastUse> allocate_oldest(std::size_t bytes, std::size_t most_busy_bytes);
+  // Makes all free blocks, and from now on each freed block, return to the device's pages.
   void close();
-  // Gives blocks that have not been used for so long back to the device's pages. How many bytes those were.
+  // Returns blocks that have been free for at least `unused_for` to the device's pages. Returns their bytes.
   std::uint64_t trim(std::chrono::milliseconds unused_for);
 
  private:
@@ -97,22 +98,22 @@ class StreamMemory : public std::enable_shared_from_this<StreamMemory> {
   struct Idle {
     Piece piece;
     std::chrono::steady_clock::time_point since;
-    std::uint64_t last_use;  // as Taken has it
+    std::uint64_t last_use;  // as in BufferAndLastUse
   };
 
-  // What blocks for so many bytes have. Errors: no device has so many.
+  // The size of a block for `bytes` bytes. Errors: RESOURCE_EXHAUSTED if no device has so many.
   Result<std::size_t> block_bytes(std::size_t bytes) const;
   VulkanBufferPtr buffer(const Piece& piece, std::size_t bytes);
   Result<Piece> take(std::size_t block_size);
   Result<Piece> take_new(std::size_t block_size);
   void give_back(const Piece& piece);
 
-  // Waits until the device uses no block that came back.
+  // Waits until the device no longer uses any freed block.
   void wait_for_uses();
 
   const std::shared_ptr<Timeline> timeline_, copies_;
   std::mutex mutex_;
-  std::map<std::size_t, std::deque<Idle>> idle_;  // by size, in the order in which they came back
+  std::map<std::size_t, std::deque<Idle>> idle_;  // by size, in the order in which they were freed
   bool is_closed_ = false;
 };
 

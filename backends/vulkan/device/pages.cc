@@ -21,7 +21,7 @@ std::optional<Piece> take_from(Page& page, std::uint64_t bytes) {
   return Piece{&page, offset, bytes};
 }
 
-// `families`: as Pages::Kind has them; they have to outlive it.
+// `families`: as in Pages::Kind; they must outlive the result.
 VkBufferCreateInfo buffer_of(std::uint64_t bytes, std::span<const std::uint32_t> families) {
   VkBufferCreateInfo info{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                           .size = bytes,
@@ -64,8 +64,8 @@ Result<Piece> Pages::take(std::uint64_t bytes) {
   for (const auto& page : pages_) {
     if (auto piece = take_from(*page, bytes)) return *piece;
   }
-  // What is as large as half a page has a page of its own, which goes when it comes back; so does what is asked for
-  // where there is no memory for a page.
+  // An allocation larger than half a page gets a page of its own, which is freed with it; so does any allocation if
+  // there is no memory for a whole page.
   auto page = add_page(bytes > kind_.page_bytes / 2 ? bytes : kind_.page_bytes);
   if (page.status().code() == StatusCode::resource_exhausted && bytes <= kind_.page_bytes / 2) page = add_page(bytes);
   if (!page.ok()) return page.status();

@@ -1,5 +1,5 @@
-// Memory in pages, each a buffer of its own with an address, and pieces of them: drivers allow few allocations, and
-// take long for each.
+// Suballocates memory from pages, each of which is a buffer with an address: drivers allow few allocations, and each
+// takes long.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ struct Page {
   VkBuffer buffer = VK_NULL_HANDLE;
   VkDeviceMemory memory = VK_NULL_HANDLE;
   VkDeviceAddress address = 0;
-  std::byte* mapped = nullptr;  // null: the host does not see it
+  std::byte* mapped = nullptr;  // null: not accessible by the host
   std::uint64_t bytes = 0;
-  std::map<std::uint64_t, std::uint64_t> free;  // bytes by offset; neighbours are one
+  std::map<std::uint64_t, std::uint64_t> free;  // free ranges, size by offset; adjacent ranges are merged
 };
 
-// A part of a page; of a page that is null, nothing.
+// A part of a page; empty if the page is null.
 struct Piece {
   Page* page = nullptr;
   std::uint64_t offset = 0, bytes = 0;
@@ -31,20 +31,20 @@ struct Piece {
   std::byte* mapped() const { return page && page->mapped ? page->mapped + offset : nullptr; }
 };
 
-// The types of memory, a bit each, that a page may be of.
+// The memory types, a bit each, that buffers can be allocated from.
 Result<std::uint32_t> buffer_memory_types(VkDevice device, const DeviceFunctions& vk);
 
-// Thread-safe. The device has to outlive it.
+// Thread-safe. The device must outlive it.
 class Pages {
  public:
   struct Kind {
-    std::uint32_t type = 0;  // of memory, by Vulkan's number
+    std::uint32_t type = 0;  // Vulkan's index of the memory type
     bool is_mapped = false;
     std::uint64_t page_bytes = 0;
     std::uint64_t max_bytes = 0;    // of an allocation
-    std::uint64_t limit_bytes = 0;  // of all pages
+    std::uint64_t limit_bytes = 0;  // of all pages together
     const char* name = "";          // "device memory"
-    // Families of queues that use it at one time; less than two: one queue alone.
+    // The queue families that use the memory concurrently; with less than two, one queue uses it exclusively.
     std::vector<std::uint32_t> families = {};
   };
   Pages(VkDevice device, const DeviceFunctions& vk, const Kind& kind) : device_(device), vk_(vk), kind_(kind) {}
@@ -56,9 +56,9 @@ class Pages {
   Result<Piece> take(std::uint64_t bytes);
   // Requires: the device does not use it any more.
   void give_back(const Piece& piece);
-  // Gives pages of which nothing is taken back to the driver.
+  // Frees pages without allocated pieces.
   void trim();
-  std::uint64_t page_bytes() const;  // of all pages
+  std::uint64_t page_bytes() const;  // total bytes of all pages
 
  private:
   Result<Page*> add_page(std::uint64_t bytes);

@@ -20,8 +20,8 @@
 namespace burn::backends::vulkan {
 namespace {
 
-constexpr std::size_t kMaxCacheBytes = std::size_t{256} << 20;  // of the file
-constexpr std::size_t kHashBytes = 16;                          // before the driver's data
+constexpr std::size_t kMaxCacheBytes = std::size_t{256} << 20;  // of the cache file
+constexpr std::size_t kHashBytes = 16;                          // stored before the driver's data
 
 std::string hash_of(std::string_view bytes) {
   const auto hash = XXH3_128bits(bytes.data(), bytes.size());
@@ -30,7 +30,7 @@ std::string hash_of(std::string_view bytes) {
   return text;
 }
 
-// Whether a driver's data begin as those of this device's driver do (VkPipelineCacheHeaderVersionOne).
+// Whether a pipeline cache begins with the header of this device's driver (VkPipelineCacheHeaderVersionOne).
 bool is_of_driver(std::string_view data, const Adapter& adapter) {
   VkPipelineCacheHeaderVersionOne header{};
   if (data.size() < sizeof header) return false;
@@ -61,14 +61,14 @@ Status Pipelines::start() {
   const VkPipelineLayoutCreateInfo layout{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                           .pushConstantRangeCount = 1,
                                           .pPushConstantRanges = &range};
-  BURN_RETURN_IF_ERROR(device_.note(device_.vk().CreatePipelineLayout(device_.handle(), &layout, nullptr, &layout_),
-                                    "making a pipeline's layout"));
+  BURN_RETURN_IF_ERROR(device_.check_result(
+      device_.vk().CreatePipelineLayout(device_.handle(), &layout, nullptr, &layout_), "making a pipeline's layout"));
   const auto known = load();
   const VkPipelineCacheCreateInfo cache{.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                         .initialDataSize = known.size(),
                                         .pInitialData = known.data()};
-  return device_.note(device_.vk().CreatePipelineCache(device_.handle(), &cache, nullptr, &cache_),
-                      "making a cache of pipelines");
+  return device_.check_result(device_.vk().CreatePipelineCache(device_.handle(), &cache, nullptr, &cache_),
+                              "making a cache of pipelines");
 }
 
 Pipelines::~Pipelines() {
@@ -78,7 +78,7 @@ Pipelines::~Pipelines() {
   device_.vk().DestroyPipelineLayout(device_.handle(), layout_, nullptr);
 }
 
-// Those that are not known are made on a few threads: drivers take tens of milliseconds for one.
+// Missing pipelines are compiled on a few threads: drivers take tens of milliseconds for one.
 Result<std::vector<VkPipeline>> Pipelines::of(std::span<const compile::KernelSource> sources) {
   const std::lock_guard lock(mutex_);
   std::vector<const compile::KernelSource*> missing;
@@ -131,8 +131,8 @@ Result<VkPipeline> Pipelines::make(const compile::kernel::Kernel& kernel) const 
                                       .codeSize = words.size() * sizeof(std::uint32_t),
                                       .pCode = words.data()};
   VkShaderModule module = VK_NULL_HANDLE;
-  BURN_RETURN_IF_ERROR(device_.note(device_.vk().CreateShaderModule(device_.handle(), &code, nullptr, &module),
-                                    "handing a kernel to the driver"));
+  BURN_RETURN_IF_ERROR(device_.check_result(device_.vk().CreateShaderModule(device_.handle(), &code, nullptr, &module),
+                                            "handing a kernel to the driver"));
   const VkComputePipelineCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                          .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                    .stage = VK_SHADER_STAGE_COMPUTE_BIT,
@@ -142,7 +142,7 @@ Result<VkPipeline> Pipelines::make(const compile::kernel::Kernel& kernel) const 
   VkPipeline pipeline = VK_NULL_HANDLE;
   const auto result = device_.vk().CreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline);
   device_.vk().DestroyShaderModule(device_.handle(), module, nullptr);
-  BURN_RETURN_IF_ERROR(device_.note(result, "compiling a kernel"));
+  BURN_RETURN_IF_ERROR(device_.check_result(result, "compiling a kernel"));
   return pipeline;
 }
 
@@ -153,7 +153,7 @@ std::string Pipelines::file_name() const {
   return fmt::format("{:016x}.vkcache", hash);
 }
 
-// Empty where there is none, or one that was cut or changed or is another driver's: drivers trust what they are given.
+// Empty if there is no cache file, or if it is damaged or of another driver: drivers do not validate the data.
 std::string Pipelines::load() const {
   const std::string root = cache_folder();
   if (root.empty()) return {};

@@ -1,4 +1,4 @@
-// Kernels made ready for one device: each once, whichever programs launch it.
+// The pipelines of one device: each kernel is compiled once, no matter which programs launch it.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace burn::backends::vulkan {
 
-// Thread-safe. What is made is kept for as long as the device is there. What drivers compile is kept between processes
-// under the folder of caches, by the driver's UUID and version.
+// Thread-safe. Pipelines are kept as long as the device. The driver's compiled code is kept between processes in the
+// cache folder, by the driver's UUID and version.
 class Pipelines {
  public:
   static Result<std::unique_ptr<Pipelines>> open(Device& device);
@@ -22,10 +22,10 @@ class Pipelines {
   Pipelines& operator=(const Pipelines&) = delete;
   ~Pipelines();
 
-  // One for each source, in their order. Errors: UNIMPLEMENTED where a kernel is beyond the device's limits; what the
-  // driver says.
+  // One pipeline per source, in order. Errors: UNIMPLEMENTED for a kernel beyond the device's limits; what the driver
+  // says.
   Result<std::vector<VkPipeline>> of(std::span<const compile::KernelSource> sources);
-  // That all pipelines have: eight bytes of push constants, the address of the arguments.
+  // The layout of all pipelines: eight bytes of push constants, which are the address of the arguments.
   VkPipelineLayout layout() const { return layout_; }
 
  private:
@@ -41,7 +41,7 @@ class Pipelines {
   VkPipelineCache cache_ = VK_NULL_HANDLE;
   std::mutex mutex_;
   std::unordered_map<std::string, VkPipeline> made_;  // by the source's text
-  bool is_new_ = false;                               // since the file was read
+  bool is_new_ = false;                               // pipelines were added since the cache file was read
 };
 
 }  // namespace burn::backends::vulkan

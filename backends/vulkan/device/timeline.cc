@@ -12,8 +12,8 @@ Result<std::shared_ptr<Timeline>> Timeline::open(std::shared_ptr<Device> device,
                                        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
   const VkSemaphoreCreateInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
   VkSemaphore semaphore = VK_NULL_HANDLE;
-  BURN_RETURN_IF_ERROR(
-      device->note(device->vk().CreateSemaphore(device->handle(), &info, nullptr, &semaphore), "making a semaphore"));
+  BURN_RETURN_IF_ERROR(device->check_result(device->vk().CreateSemaphore(device->handle(), &info, nullptr, &semaphore),
+                                            "making a semaphore"));
   return std::shared_ptr<Timeline>(new Timeline(std::move(device), queue, semaphore));
 }
 
@@ -26,21 +26,20 @@ bool Timeline::is_reached(std::uint64_t number) const {
   if (device_->is_lost()) return true;
   std::uint64_t reached = 0;
   const auto result = device_->vk().GetSemaphoreCounterValue(device_->handle(), semaphore_, &reached);
-  return !device_->note(result, "asking how far the device is").ok() || reached >= number;
+  return !device_->check_result(result, "asking how far the device is").ok() || reached >= number;
 }
 
 Status Timeline::wait(std::uint64_t number) {
   if (number > handed_in_.load(std::memory_order_acquire)) hand_in_up_to(number);
-  // The end of its batch: numbers between the signalled ones come with the next of those, and the validation layer
-  // finds no signal for them.
+  // Waits for the end of the number's batch: numbers between signalled ones are reached with the next signalled one,
+  // and the validation layer would find no signal for them.
   const auto signalled = signal_of(number);
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const VkSemaphoreWaitInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                  .semaphoreCount = 1,
                                  .pSemaphores = &semaphore_,
                                  .pValues = &signalled};
-  // A thread that blocks is woken tens of microseconds late: short work is waited for by asking. Copies alone are not
-  // what a client waits for.
+  // Polls first, as a blocked thread is woken tens of microseconds late. Clients do not wait for the copy queue alone.
   if (!device_->adapter().is_cpu() && queue_ == Queue::compute) {
     constexpr std::chrono::microseconds kSpin{500};
     const auto until = std::chrono::steady_clock::now() + kSpin;
@@ -51,7 +50,7 @@ Status Timeline::wait(std::uint64_t number) {
   while (!device_->is_lost()) {
     const auto result = device_->vk().WaitSemaphores(device_->handle(), &info, kSecond);
     if (result == VK_TIMEOUT) continue;
-    auto status = device_->note(result, "waiting for the device");
+    auto status = device_->check_result(result, "waiting for the device");
     if (device_->is_lost()) break;
     return status;
   }
@@ -63,7 +62,7 @@ void Timeline::set_watcher(std::function<void(std::uint64_t)> watcher) { watcher
 std::uint64_t Timeline::signal_of(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::lower_bound(signals_, number);
-  return found == signals_.end() ? number : *found;  // at the end: reached
+  return found == signals_.end() ? number : *found;  // not found: already reached
 }
 
 bool Timeline::is_due() {
@@ -73,8 +72,8 @@ bool Timeline::is_due() {
   return in_flight_.size() < kMaxInFlight || held_.size() >= kMaxHeld;
 }
 
-// What has to wait begins a batch, as all of a batch waits. What was seen to be done is not waited for: command buffers
-// begin with a barrier for all that was done by then (CommandBuffers::begin()).
+// Commands that have to wait begin a batch, as all of a batch waits. Points that are already reached need no wait:
+// command buffers begin with a barrier for all that was done by then (CommandBuffers::begin()).
 Status Timeline::hand_in_all() {
   std::vector<VkCommandBuffer> commands;
   commands.reserve(held_.size());
@@ -113,13 +112,14 @@ Status Timeline::submit(VkCommandBuffer commands, Await after) {
     const bool due = is_due();
     if (!watcher_ || due) {
       auto status = hand_in_all();
-      // Commands that were taken before are handed in later.
+      // Commands that were accepted before are handed in later.
       if (!status.ok() && held_.size() == 1) {
         held_.clear();
         return status;
       }
     }
-    if (held_.size() == 1) watched = in_flight_[in_flight_.size() - kMaxInFlight];  // then less than so many are left
+    if (held_.size() == 1)
+      watched = in_flight_[in_flight_.size() - kMaxInFlight];  // fewer than so many are left once it is reached
     submitted_.fetch_add(1, std::memory_order_release);
   }
   if (watched > 0) watcher_(watched);
@@ -136,7 +136,7 @@ Result<std::uint64_t> Timeline::hand_in(std::uint64_t number) {
 
 void Timeline::hand_in_if_due() {
   const std::lock_guard lock(mutex_);
-  // Errors: handed in by wait().
+  // If it fails, wait() hands the commands in.
   if (!held_.empty() && is_due()) (void)hand_in_all();
 }
 

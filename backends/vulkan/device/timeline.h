@@ -1,5 +1,5 @@
-// How far the device has come with what one stream has enqueued on one queue: each submission has a number, one more
-// than the last.
+// Tracks the progress of the device through what one stream has enqueued on one queue: each submission has a number,
+// one more than the previous one.
 #pragma once
 
 #include <atomic>
@@ -15,13 +15,13 @@ namespace burn::backends::vulkan {
 
 class Timeline;
 
-// That another queue has come so far.
+// A point on the timeline of another queue that commands wait for.
 struct Await {
   std::shared_ptr<Timeline> of;  // null: nothing is waited for
   std::uint64_t number = 0;
 };
 
-// submit() from one thread at a time, the rest from any.
+// submit() must be called from one thread at a time, the rest from any thread.
 class Timeline {
  public:
   static Result<std::shared_ptr<Timeline>> open(std::shared_ptr<Device> device, Queue queue = Queue::compute);
@@ -32,24 +32,26 @@ class Timeline {
   Device& device() const { return *device_; }
   const std::shared_ptr<Device>& shared_device() const { return device_; }
   Queue queue() const { return queue_; }
-  std::uint64_t submitted() const { return submitted_.load(std::memory_order_acquire); }  // the last number
-  // Whether the device has done all up to this number; true of a device that is lost.
+  // The number of the last submission.
+  std::uint64_t submitted() const { return submitted_.load(std::memory_order_acquire); }
+  // Whether the device has done everything up to this number; true if the device is lost.
   bool is_reached(std::uint64_t number) const;
-  // Errors: UNAVAILABLE where the device is lost.
+  // Errors: UNAVAILABLE if the device is lost.
   Status wait(std::uint64_t number);
-  // Commands after those before. Between two batches a device pauses for some ten microseconds, so while it has two
-  // batches to do, commands are held back and handed to it together, if there is a watcher. `after`: what the device
-  // waits for before these commands and those behind them; always of the same timeline, and handed in there. Errors: of
-  // commands that were not taken; the number stays what it was.
+  // Enqueues commands after all earlier ones. Between two batches a device pauses for some ten microseconds, so while
+  // it has two batches in flight, commands are held back and submitted as one batch, if there is a watcher. `after`: a
+  // point that the device waits for before these commands and all later ones; always on the same other timeline, and
+  // handed in there. Errors: the commands were not accepted; the number is unchanged.
   Status submit(VkCommandBuffer commands, Await after = {});
-  // Hands in what is held back up to this number, and returns the number that the device signals when it has done all
-  // up to it: another queue may wait for that. Errors: as submit()'s; what was held back still is.
+  // Submits held-back commands up to this number to the queue, and returns the number that the device signals when it
+  // has done all of them: another queue can wait for that. Errors: as submit()'s; commands that were held back still
+  // are.
   Result<std::uint64_t> hand_in(std::uint64_t number);
 
-  // Told a number whenever commands begin to be held back: once the device has reached it, hand_in_if_due() has to be
-  // called. Before the first submission; without a watcher commands are never held back.
+  // Called with the timeline value that held-back commands wait for; the caller must call hand_in_if_due() once the
+  // device reaches it. Set before the first submission; without a watcher commands are never held back.
   void set_watcher(std::function<void(std::uint64_t number)> watcher);
-  // Hands in what is held back, if the device has less than two batches to do.
+  // Submits held-back commands if the device has fewer than two batches in flight.
   void hand_in_if_due();
 
  private:
@@ -63,12 +65,12 @@ class Timeline {
 
   Timeline(std::shared_ptr<Device> device, Queue queue, VkSemaphore semaphore)
       : device_(std::move(device)), queue_(queue), semaphore_(semaphore) {}
-  // The first number that the device signals of those from here on. Requires: it has been handed in.
+  // The first number from `number` on that the device signals. Requires: it has been handed in.
   std::uint64_t signal_of(std::uint64_t number);
   // Caller must hold `mutex_`.
   bool is_due();
   Status hand_in_all();
-  // Hands in all up to this number. Gives up after a second of errors, and says that the device is lost.
+  // Submits everything up to this number. If that fails for a second, gives up and marks the device as lost.
   void hand_in_up_to(std::uint64_t number);
 
   const std::shared_ptr<Device> device_;
@@ -76,11 +78,12 @@ class Timeline {
   const VkSemaphore semaphore_;
   std::function<void(std::uint64_t)> watcher_;
   std::atomic<std::uint64_t> submitted_ = 0, handed_in_ = 0;
-  std::mutex mutex_;                     // held while a batch is handed in, so that numbers rise
-  std::vector<Held> held_;               // those of the numbers after `handed_in_`
-  std::uint64_t awaited_ = 0;            // of the other timeline: what was handed in waits for it, or saw it done
-  std::deque<std::uint64_t> in_flight_;  // the last number of each submission that the device may be at
-  std::deque<std::uint64_t> signals_;    // the last numbers of their batches, which the device signals
+  std::mutex mutex_;        // held while a batch is submitted, so that numbers rise
+  std::vector<Held> held_;  // the commands with numbers after `handed_in_`
+  // On the other timeline: submitted commands wait for this number, or it was seen to be reached.
+  std::uint64_t awaited_ = 0;
+  std::deque<std::uint64_t> in_flight_;  // the last number of each submission that the device may still be executing
+  std::deque<std::uint64_t> signals_;    // the last numbers of its batches, which the device signals
 };
 
 }  // namespace burn::backends::vulkan

@@ -14,7 +14,7 @@
 namespace burn::backends::vulkan {
 namespace {
 
-// Structures that drivers fill in, each linked to the next.
+// Structures that drivers fill in, each linked to the next one.
 struct Answers {
   VkPhysicalDeviceProperties2 properties{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
   VkPhysicalDeviceVulkan11Properties of_11{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
@@ -60,7 +60,7 @@ bool has_extension(VkPhysicalDevice device, const char* name) {
   return std::ranges::any_of(all, [&](const auto& one) { return std::strcmp(one.extensionName, name) == 0; });
 }
 
-// Which tiles the kernels' subgroups can multiply (DeviceFacts::has_f16_tiles).
+// Finds which tiles the kernels' subgroups can multiply (DeviceFacts::has_f16_tiles).
 void find_tiles(const Answers& has, VkPhysicalDevice device, Adapter& adapter) {
   constexpr int kSubgroup = 32;
   auto& facts = adapter.facts;
@@ -100,7 +100,7 @@ void find_tiles(const Answers& has, VkPhysicalDevice device, Adapter& adapter) {
   adapter.matrices = fmt::format("{}", fmt::join(sizes, ", "));
 }
 
-// Of a GPU whose driver says it; else a guess.
+// As the GPU's driver reports it; otherwise a guess.
 int multiprocessors_of(VkPhysicalDevice device) {
   constexpr int kGuess = 64;
   VkPhysicalDeviceProperties2 properties{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
@@ -132,13 +132,13 @@ std::uint64_t own_memory(VkPhysicalDevice device) {
   return most;
 }
 
-// False: it has no queue that computes.
+// False: the device has no compute queue.
 bool find_queues(VkPhysicalDevice device, Adapter& adapter) {
   std::uint32_t count = 0;
   instance_functions().GetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
   std::vector<VkQueueFamilyProperties> all(count);
   instance_functions().GetPhysicalDeviceQueueFamilyProperties(device, &count, all.data());
-  constexpr VkQueueFlags kBesideCopies = VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
+  constexpr VkQueueFlags kIgnoredFlags = VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
   for (std::uint32_t family = 0; family < count; ++family) {
     const auto flags = all[family].queueFlags;
     if (all[family].queueCount == 0) continue;
@@ -146,7 +146,7 @@ bool find_queues(VkPhysicalDevice device, Adapter& adapter) {
       adapter.queue_family = family;
       adapter.queues = all[family].queueCount;
     }
-    if ((flags & ~kBesideCopies) == VK_QUEUE_TRANSFER_BIT && !adapter.copy_family) adapter.copy_family = family;
+    if ((flags & ~kIgnoredFlags) == VK_QUEUE_TRANSFER_BIT && !adapter.copy_family) adapter.copy_family = family;
   }
   return adapter.queues > 0;
 }
@@ -179,7 +179,7 @@ Adapter describe(VkPhysicalDevice device) {
   facts.has_int64 = has.features.features.shaderInt64 != 0;
   facts.has_narrow = has.has_12.shaderInt8 != 0 && has.features.features.shaderInt16 != 0 &&
                      has.has_12.storageBuffer8BitAccess != 0 && has.has_11.storageBuffer16BitAccess != 0;
-  // Offsets are then of 32 bits (kernel/legalise.h).
+  // Kernels use 32-bit offsets then (kernel/legalise.h).
   constexpr auto kMaxWords = std::uint64_t{1} << 31;
   if (!facts.has_int64 || !facts.has_narrow) adapter.max_allocation = std::min(adapter.max_allocation, kMaxWords);
   facts.max_allocation = adapter.max_allocation;
@@ -193,7 +193,7 @@ Adapter describe(VkPhysicalDevice device) {
   facts.has_f64 = has.features.features.shaderFloat64 != 0 && facts.has_int64;
   facts.keeps_nan_f32 = has.of_12.shaderSignedZeroInfNanPreserveFloat32 != 0;
   facts.keeps_nan_f64 = has.of_12.shaderSignedZeroInfNanPreserveFloat64 != 0;
-  // Measured (VulkanFunctions): others say no more of it than Vulkan does, 3 + 2 |x| units.
+  // Measured on NVIDIA's driver (VulkanFunctions); other drivers promise no more than Vulkan does, 3 + 2 |x| units.
   facts.has_exp2 = has.of_12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
   facts.has_slow_barriers = adapter.is_cpu();
   find_tiles(has, device, adapter);

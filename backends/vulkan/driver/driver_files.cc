@@ -16,9 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMaxBytes = 1 << 16;  // of such a file
+constexpr std::uintmax_t kMaxBytes = 1 << 16;  // of a driver file
 
-// Those of VK_DRIVER_FILES, or of the folders that the loader looks in for all users.
+// The driver files that VK_DRIVER_FILES lists, or those in the folders that the loader searches for all users.
 std::vector<fs::path> driver_files() {
   const char* chosen = std::getenv("VK_DRIVER_FILES");  // NOLINT(concurrency-mt-unsafe): no thread writes it
   if (!chosen || !*chosen) chosen = std::getenv("VK_ICD_FILENAMES");  // NOLINT(concurrency-mt-unsafe): the same
@@ -38,7 +38,7 @@ std::vector<fs::path> driver_files() {
   return files;
 }
 
-// The text behind "library_path": in a file of a driver.
+// The value of "library_path" in a driver file.
 std::optional<std::string> library_of(const fs::path& file) {
   std::error_code why;
   if (const auto size = fs::file_size(file, why); why || size > kMaxBytes) return std::nullopt;

@@ -1,4 +1,4 @@
-// The files that tell Vulkan's loader which drivers there are.
+// The files that list the drivers for Vulkan's loader.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace burn::backends::vulkan {
 
-// Drivers that are installed and do not start, a line each: the file that names one, and what the system's linker says
-// of its library, as "libX11.so.6: cannot open shared object file". Loads the libraries to find out.
+// Installed drivers whose library cannot be loaded, a line each: the file that names the driver, and the dynamic
+// linker's message, such as "libX11.so.6: cannot open shared object file". Loads the libraries to find out.
 std::vector<std::string> broken_drivers();
 
 }  // namespace burn::backends::vulkan

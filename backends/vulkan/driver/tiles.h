@@ -1,5 +1,5 @@
-// Matrices that a subgroup multiplies (VK_KHR_cooperative_matrix, VK_KHR_shader_bfloat16), which the system's headers
-// may be too old for: the names of these extensions, and the structures as their specifications have them.
+// Cooperative matrices (VK_KHR_cooperative_matrix, VK_KHR_shader_bfloat16), which the system's headers may be too old
+// for: the names of these extensions, and the structures as the specifications define them.
 #pragma once
 
 #include "backends/vulkan/driver/vulkan.h"
@@ -31,7 +31,7 @@ struct BFloat16Features {
 enum class Component : std::int32_t { f16 = 0, f32 = 1, bf16 = 1000141000 };
 inline constexpr std::int32_t kScopeSubgroup = 3;
 
-// One of the sizes and types that a device multiplies.
+// A combination of tile sizes and types that a device multiplies.
 struct MatrixProperties {
   VkStructureType sType = kMatrixProperties;
   void* pNext = nullptr;

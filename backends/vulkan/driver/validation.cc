@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kLayer = "VK_LAYER_KHRONOS_validation";
 constexpr const char* kExtension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-constexpr VkValidationFeatureEnableEXT kBesides = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
+constexpr VkValidationFeatureEnableEXT kSynchronization = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
 
 VKAPI_ATTR VkBool32 VKAPI_CALL end_process(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
                                            const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
@@ -21,7 +21,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL end_process(VkDebugUtilsMessageSeverityFlagBitsEX
 
 }  // namespace
 
-// Warnings of the loader about drivers that do not start are no fault of the calls.
+// Leaves out the loader's warnings about drivers that do not start: they are no fault of the calls.
 Validation::Validation()
     : messenger_{.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
                  .messageSeverity =
@@ -32,7 +32,7 @@ Validation::Validation()
       features_{.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
                 .pNext = &messenger_,
                 .enabledValidationFeatureCount = 1,
-                .pEnabledValidationFeatures = &kBesides} {}
+                .pEnabledValidationFeatures = &kSynchronization} {}
 
 Status Validation::add_to(VkInstanceCreateInfo& info, const InstanceFunctions& functions) const {
   std::uint32_t count = 0;

@@ -22,7 +22,7 @@ struct Loaded {
 };
 Loaded loaded;
 
-// The NVIDIA driver says no more than this where libraries of X are missing that it is linked with.
+// The NVIDIA driver gives no more detail than this if X libraries that it is linked with are missing.
 constexpr const char* kNoDriver =
     "no driver starts: install the driver of the device, or mesa-vulkan-drivers for one that computes on the CPU. The "
     "driver of NVIDIA needs libX11.so.6, libXext.so.6 and libglvnd, also where there is no screen; VK_DRIVER_FILES has "

@@ -1,5 +1,4 @@
-// The functions of Vulkan, found when the program runs: nothing of Vulkan is linked, so that the same binaries start
-// without it.
+// The functions of Vulkan, loaded at run time: nothing of Vulkan is linked, so that the same binaries start without it.
 #pragma once
 
 #ifndef VK_NO_PROTOTYPES
@@ -11,7 +10,7 @@
 
 namespace burn::backends::vulkan {
 
-// Those that need no instance, those of an instance, and those of a device.
+// Functions that need no instance, functions of an instance, and functions of a device.
 #define BURN_VULKAN_GLOBAL(FN) \
   FN(CreateInstance)           \
   FN(EnumerateInstanceVersion) \
@@ -76,7 +75,7 @@ struct InstanceFunctions {
 #undef FN
 };
 
-// Of one device, without a step through the loader.
+// The functions of one device, called without the loader's dispatch.
 struct DeviceFunctions {
 #define FN(name) PFN_vk##name name = nullptr;
   BURN_VULKAN_DEVICE(FN)
@@ -88,16 +87,16 @@ struct DeviceFunctions {
 // The loader and the instance of this process, opened at the first call and kept. Errors: FAILED_PRECONDITION with what
 // is missing: the loader, a newer version of it, a driver.
 const Status& load_vulkan();
-// Require: load_vulkan() said yes.
+// Require: load_vulkan() succeeded.
 const InstanceFunctions& instance_functions();
 VkInstance vulkan_instance();
-// A function of an extension that the instance's drivers have; null where none has it.
+// An instance function of an extension; null if no driver has it.
 PFN_vkVoidFunction find_instance_function(const char* name);
-// Of the loader: VK_MAKE_API_VERSION().
+// The loader's version, as VK_MAKE_API_VERSION() encodes it.
 std::uint32_t loader_version();
 
-// What a call returned, as a Status: RESOURCE_EXHAUSTED where memory was short, UNAVAILABLE where the device is lost,
-// else INTERNAL. `what`: what was to be done.
+// Converts the result of a call to a Status: RESOURCE_EXHAUSTED if memory was short, UNAVAILABLE if the device is lost,
+// otherwise INTERNAL. `what`: the purpose of the call.
 Status check(VkResult result, const char* what);
 const char* name_of(VkResult result);
 

@@ -1,4 +1,4 @@
-// Small kernels that runs are made of beside the ops: fills, copies of words, marks of checks.
+// Small kernels that runs need besides those of the ops: fills, copies of words, and evaluation of check reports.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 namespace burn::backends::vulkan {
 
 enum class SystemKernel : std::uint8_t {
-  fill_words,   // to, count: zeros in words of 32 bits
-  fill_bytes,   // to, count
-  copy_words,   // from, to, count: words of 64 bits
-  clear_marked  // word, report: makes the word of 64 bits 0 if the mark of a check's report (gpu/outcome.h) is not
+  fill_words,   // to, count: writes zeros, in 32-bit words
+  fill_bytes,   // to, count: the same in bytes
+  copy_words,   // from, to, count: copies 64-bit words
+  clear_marked  // word, report: clears the 64-bit word if the mark of a check's report (gpu/outcome.h) is not 0
 };
-inline constexpr int kSystemThreads = 64;  // of a block; each does one word or byte
+inline constexpr int kSystemThreads = 64;  // threads per block; each handles one word or byte
 
 // In the order of the enum.
 std::vector<compile::KernelSource> system_kernels();

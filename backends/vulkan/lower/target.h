@@ -5,7 +5,8 @@
 
 namespace burn::backends::vulkan {
 
-// What an Emitter::call() of this backend is: a collective that the host performs between two parts of a program.
+// The LibraryCall of this backend (Emitter::call()): a collective that the host performs between two parts of a
+// program.
 struct HostCollective {
   ir::Op op;
   ir::TensorType type;               // of the operand
@@ -24,7 +25,7 @@ class VulkanTarget : public compile::kernels::KernelTarget {
   Status lower(compile::Emitter& emit, const compile::NodeInPlan& at) override;
 };
 
-// The collective that a command is; null: it is none.
+// The collective that a call performs; null: it is another call.
 const HostCollective* host_collective(const compile::LibraryCall& call);
 
 }  // namespace burn::backends::vulkan

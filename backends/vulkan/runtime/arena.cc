@@ -11,7 +11,7 @@ Status Arena::reserve(StreamMemory& memory, std::uint64_t bytes) {
   const auto size_of = [&](std::uint64_t p) { return p < full ? page : rest; };
   for (std::uint64_t p = 0; p < count; ++p) {
     if (p < pages_.size() && pages_[p]->size() >= size_of(p)) continue;
-    if (p < pages_.size()) pages_.resize(p);  // before the larger one is taken: it may lie where this one was
+    if (p < pages_.size()) pages_.resize(p);  // freed before the larger one is allocated, which may reuse its memory
     auto made = memory.allocate(size_of(p));
     if (!made.ok()) {
       clear();
@@ -35,7 +35,7 @@ std::vector<std::int64_t> Arena::addresses(std::span<const std::int64_t> offsets
   std::vector<std::int64_t> all(offsets.size(), 0);
   if (pages_.empty()) return all;
   for (std::size_t k = 0; k < all.size(); ++k) {
-    // Of no bytes a value may lie at the end of the last page.
+    // A value of no bytes may be placed at the end of the last page.
     const auto offset = static_cast<std::uint64_t>(offsets[k]);
     const auto p = page_ == 0 ? 0 : std::min<std::uint64_t>(offset / page_, pages_.size() - 1);
     all[k] = static_cast<std::int64_t>(pages_[p]->address() + offset - p * page_);

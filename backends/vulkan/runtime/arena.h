@@ -1,4 +1,5 @@
-// The memory of temporary values of a stream's runs, in pages where a device allocates no more than so much at once.
+// The memory of the temporary values of a stream's runs, in several pages if the device limits the size of an
+// allocation.
 #pragma once
 
 #include <span>
@@ -8,21 +9,21 @@
 
 namespace burn::backends::vulkan {
 
-// Every run of the stream uses it in turn: it grows to what the largest program wants, and is never given back while
-// the stream is open.
+// Shared by all runs of the stream in turn: it grows to the need of the largest program, and is not freed while the
+// stream is open.
 class Arena {
  public:
-  // `page`: bytes, as compile::plan_arena() had it; 0: one piece.
+  // `page`: bytes, as given to compile::plan_arena(); 0: one piece.
   explicit Arena(std::uint64_t page) : page_(page) {}
 
-  // Room for offsets below `bytes`. What it had is lost; what runs still use of that is given to this stream alone.
-  // Errors: RESOURCE_EXHAUSTED with the numbers; it is empty then.
+  // Ensures memory for offsets below `bytes`. The previous contents are lost; pages that runs still use are reused by
+  // this stream only. Errors: RESOURCE_EXHAUSTED with the numbers; the arena is empty then.
   Status reserve(StreamMemory& memory, std::uint64_t bytes);
   void clear();
 
-  // Where an offset of a program's plan lies. Requires: it is below what was reserved.
+  // The memory at an offset of a program's plan. Requires: the offset is below the reserved size.
   Piece at(std::uint64_t offset) const;
-  // The same as addresses. Of offsets that no program may use (nothing was reserved): 0.
+  // The device addresses of offsets. 0 if nothing was reserved: no program uses the offsets then.
   std::vector<std::int64_t> addresses(std::span<const std::int64_t> offsets) const;
 
  private:

@@ -3,7 +3,7 @@
 namespace burn::backends::vulkan {
 namespace {
 
-// All that command buffers do: copies and fills, and kernels where the queue computes.
+// The pipeline stages and accesses of command buffers: copies and fills, and kernels if the queue computes.
 struct Work {
   VkPipelineStageFlags stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
   VkAccessFlags written = VK_ACCESS_TRANSFER_WRITE_BIT, read = VK_ACCESS_TRANSFER_READ_BIT;
@@ -26,8 +26,8 @@ Result<std::unique_ptr<CommandBuffers>> CommandBuffers::open(std::shared_ptr<Tim
                                      .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
                                      .queueFamilyIndex = device.family(timeline->queue())};
   VkCommandPool pool = VK_NULL_HANDLE;
-  BURN_RETURN_IF_ERROR(
-      device.note(device.vk().CreateCommandPool(device.handle(), &info, nullptr, &pool), "making a pool of commands"));
+  BURN_RETURN_IF_ERROR(device.check_result(device.vk().CreateCommandPool(device.handle(), &info, nullptr, &pool),
+                                           "making a pool of commands"));
   return std::unique_ptr<CommandBuffers>(new CommandBuffers(std::move(timeline), pool));
 }
 
@@ -49,12 +49,13 @@ Result<VkCommandBuffer> CommandBuffers::begin(bool once) {
                                            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                            .commandBufferCount = 1};
     BURN_RETURN_IF_ERROR(
-        device.note(device.vk().AllocateCommandBuffers(device.handle(), &info, &commands), "making commands"));
+        device.check_result(device.vk().AllocateCommandBuffers(device.handle(), &info, &commands), "making commands"));
   }
   const VkCommandBufferBeginInfo begin{
       .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
       .flags = once ? VkCommandBufferUsageFlags{VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT} : 0};
-  if (auto status = device.note(device.vk().BeginCommandBuffer(commands, &begin), "recording commands"); !status.ok()) {
+  if (auto status = device.check_result(device.vk().BeginCommandBuffer(commands, &begin), "recording commands");
+      !status.ok()) {
     give_back(commands);
     return status;
   }
@@ -69,7 +70,7 @@ Status CommandBuffers::end(VkCommandBuffer commands, bool host_reads) {
     const auto work = work_of(timeline_->queue());
     add_barrier(device.vk(), commands, work.stages, work.written, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   }
-  return device.note(device.vk().EndCommandBuffer(commands), "recording commands");
+  return device.check_result(device.vk().EndCommandBuffer(commands), "recording commands");
 }
 
 void CommandBuffers::give_back(VkCommandBuffer commands) { used_.push_back({commands, timeline_->submitted()}); }

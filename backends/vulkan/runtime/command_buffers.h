@@ -1,4 +1,4 @@
-// Command buffers of one timeline: taken, submitted, and used again when the device is done with them.
+// A pool of command buffers of one timeline, which are reused when the device is done with them.
 #pragma once
 
 #include <deque>
@@ -16,12 +16,13 @@ class CommandBuffers {
   CommandBuffers& operator=(const CommandBuffers&) = delete;
   ~CommandBuffers();
 
-  // One that records, after everything that was submitted to the queue before. `once`: it is submitted once.
+  // Returns a command buffer that is recording, ordered after everything that was submitted to the queue before.
+  // `once`: it is submitted only once.
   Result<VkCommandBuffer> begin(bool once);
-  // Ends the recording. Later submissions see what it wrote (begin()), and the host if `host_reads`: telling the host
+  // Ends the recording. Later submissions see what it wrote (begin()), and so does the host if `host_reads`, which
   // takes the device a while.
   Status end(VkCommandBuffer commands, bool host_reads);
-  // Requires: it is submitted by now, or never will be, and not again.
+  // Requires: it has been submitted, or never will be, and is not submitted again.
   void give_back(VkCommandBuffer commands);
 
  private:
@@ -30,7 +31,7 @@ class CommandBuffers {
 
   struct Used {
     VkCommandBuffer commands;
-    std::uint64_t number;  // of the timeline: until then the device may be at it
+    std::uint64_t number;  // on the timeline: the device may execute the commands until then
   };
 
   const std::shared_ptr<Timeline> timeline_;
@@ -38,7 +39,7 @@ class CommandBuffers {
   std::deque<Used> used_;  // numbers rise
 };
 
-// Between dispatches: what is behind sees what those before have written.
+// Adds a barrier: later commands see what earlier ones have written.
 void add_barrier(const DeviceFunctions& vk, VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
                  VkPipelineStageFlags to, VkAccessFlags read);
 

@@ -1,4 +1,4 @@
-// Functions that are called on the host once the device has come so far on a timeline.
+// Functions that are called on the host once the device has reached a point on a timeline.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace burn::backends::vulkan {
 
-// add() is for the stream's own thread; what was added is called from another one, in order, each once.
+// add() must be called by the stream's thread; the functions are called by another thread, in order, each once.
 class Completions {
   struct Point {
     std::uint64_t number;  // of the timeline
@@ -20,13 +20,14 @@ class Completions {
  public:
   using Body = CompletionThread<Point>::Body;
 
-  // A timeline that computes holds commands back from now on.
+  // From now on a timeline of the compute queue holds commands back.
   explicit Completions(std::shared_ptr<Timeline> timeline);
   Completions(const Completions&) = delete;
   Completions& operator=(const Completions&) = delete;
-  ~Completions();  // after the last function
+  ~Completions();  // returns after the last function
 
-  // When everything that is enqueued on the timeline by now is done, and what is done beside it.
+  // Calls `body` when everything that is enqueued on the timeline by now is done, and the point on the other timeline
+  // is reached.
   void add(Body body, Await beside = {}) { thread_.add({timeline_->submitted(), std::move(beside)}, std::move(body)); }
 
  private:

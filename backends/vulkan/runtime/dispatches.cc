@@ -18,7 +18,7 @@ Result<Dispatch> DispatchTable::add(const compile::Command& command, std::span<c
   if (const auto* launch = std::get_if<compile::Launch>(&command.what)) {
     Dispatch dispatch{.pipeline = kernels[launch->source], .step = command.step};
     set_blocks(dispatch, launch->grid.blocks, launch->grid.blocks_y);
-    // A word for each parameter (kernel/kernel.h), where a launch has them further apart.
+    // One word for each parameter (kernel/kernel.h), though a launch may place them further apart.
     std::vector<std::uint64_t> words(launch->offsets.size());
     for (std::size_t k = 0; k < words.size(); ++k) {
       const auto at = launch->offsets[k];

@@ -12,48 +12,48 @@
 
 namespace burn::backends::vulkan {
 
-// A kernel, how many blocks of it, and where in the table its arguments lie.
+// A kernel, its grid, and where its arguments are stored in the table.
 struct Dispatch {
   VkPipeline pipeline = VK_NULL_HANDLE;
   std::uint32_t blocks[3] = {1, 1, 1};
-  std::size_t arguments = 0;  // bytes from the table's begin
+  std::size_t arguments = 0;  // byte offset in the table
   std::int32_t step = 0;      // of the plan
 };
 
-// Dispatches of one level need not wait for each other; those of the next level wait for all of it.
+// Dispatches of one level are independent of each other; each level waits for all of the previous one.
 using Levels = std::vector<std::vector<Dispatch>>;
 
-// From one thread at a time while it is made; then constant.
+// Used by one thread while it is built; then immutable.
 class DispatchTable {
  public:
-  // The device outlives it.
+  // The device must outlive it.
   explicit DispatchTable(Device& device) : device_(device) {}
 
-  // Makes the system's kernels. Errors: what the driver says.
+  // Makes the system kernels. Errors: what the driver says.
   Status open();
   VkPipeline system_kernel(SystemKernel which) const { return system_[static_cast<std::size_t>(which)]; }
 
   // `kernels`: by Launch::source. Errors: INTERNAL for a call of a library.
   Result<Dispatch> add(const compile::Command& command, std::span<const VkPipeline> kernels);
-  // A kernel of the system, of so many threads; `addresses`: which of the words are addresses.
+  // Adds a dispatch of a system kernel with `threads` threads; `addresses`: the indices of words that are addresses.
   Dispatch add_system(SystemKernel which, std::uint64_t threads, std::span<const std::uint64_t> words,
                       std::span<const std::pair<std::size_t, compile::Address>> addresses, std::int32_t step = 0);
 
   std::size_t bytes() const { return records_.size(); }
-  // The arguments with addresses where `bindings` has them, at `table`, which is bytes() long.
+  // Writes the arguments to `table`, which has bytes() bytes, with addresses resolved by `bindings`.
   void write(const compile::Bindings& bindings, std::byte* table) const;
-  // Steps whose grids the device does not take: UNIMPLEMENTED with the numbers.
+  // Steps whose grids exceed the device's limits: UNIMPLEMENTED with the numbers.
   const std::vector<std::pair<std::int32_t, Status>>& too_large() const { return too_large_; }
 
  private:
-  // Room for a record of so many words, which `addresses` counts, in the table.
+  // Appends a record of these words to the table and returns its offset.
   std::size_t add_record(std::span<const std::uint64_t> words);
   void set_blocks(Dispatch& dispatch, std::int64_t blocks, std::int64_t blocks_y);
 
   Device& device_;
   std::vector<VkPipeline> system_;
   std::vector<std::byte> records_;
-  std::vector<std::pair<std::size_t, compile::Address>> addresses_;  // where in `records_` each belongs
+  std::vector<std::pair<std::size_t, compile::Address>> addresses_;  // offsets in `records_`, and their addresses
   std::vector<std::pair<std::int32_t, Status>> too_large_;
 };
 

@@ -10,26 +10,27 @@
 
 namespace burn::backends::vulkan {
 
-inline constexpr std::size_t kClearBytes = 16;  // of the record of a word to clear (SystemKernel::clear_marked)
+inline constexpr std::size_t kClearBytes = 16;  // per record of a word to clear (SystemKernel::clear_marked)
 
-// Arguments of all dispatches lie in one table.
+// The arguments of all dispatches are in one table.
 class Recorder {
  public:
-  // `times`: where set, each dispatch waits for the one before, and its time is taken.
+  // `times`: if not null, each dispatch waits for the previous one and is timed.
   Recorder(Device& device, VkCommandBuffer commands, VkDeviceAddress table, RecordedTimes* times = nullptr);
 
-  // The table as the host has written it; dispatches that are recorded later see it. Of one that the device reads where
-  // the host writes it: nothing.
+  // Copies the table that the host has written to the memory that dispatches recorded later read; does nothing if they
+  // read it where the host writes it.
   void copy_table(const RunTable& table, std::size_t bytes);
   void copy_table(const Piece& from, const Piece& to, std::size_t bytes);
-  // Of so many records behind the table of a program.
+  // Dispatches clear_marked for the `clears` records after the program's table.
   void clear_words(const VulkanExecutable& program, std::size_t clears);
-  // Without the steps that are marked, where any are. Dispatches that are recorded later see what these write.
+  // Records the dispatches, except those of steps that `left_out` marks (empty: none). Dispatches that are recorded
+  // later see what they write.
   void add_levels(const VulkanExecutable& program, const Levels& levels, const std::vector<bool>& left_out);
-  // What checks have found by then.
+  // Copies what the checks have found to the report.
   void copy_reports(const VulkanExecutable& program);
   void dispatch(const Dispatch& dispatch);
-  // Dispatches that are recorded later wait for those before. So do later command buffers, also without this.
+  // Makes dispatches that are recorded later wait for all earlier ones. Later command buffers wait in any case.
   void end_level() { is_level_over_ = true; }
 
  private:
@@ -39,7 +40,7 @@ class Recorder {
   const VkDeviceAddress table_;
   RecordedTimes* const times_;
   VkPipeline bound_ = VK_NULL_HANDLE;
-  bool is_level_over_ = false;  // the next dispatch waits for those before
+  bool is_level_over_ = false;  // the next dispatch waits for all earlier ones
 };
 
 }  // namespace burn::backends::vulkan

@@ -29,7 +29,7 @@ std::size_t Recordings::table_bytes(const VulkanExecutable& program, std::size_t
 
 Result<Recording> Recordings::take(const VulkanExecutable& program, const std::vector<bool>& left_out,
                                    std::size_t clears) {
-  // How many differs from run to run of one program: as many as runs before it are under way.
+  // Rounded up, as the number varies between runs of one program with the number of earlier runs in flight.
   if (clears > 0) clears = std::bit_ceil(clears);
   const bool once = !keeps_ || !left_out.empty() || takes_times_;
   if (const auto known = kept_.find(program.id()); !once && known != kept_.end()) {
@@ -82,7 +82,7 @@ Status Recordings::submit(const std::shared_ptr<Executable>& executable, Recordi
   auto& kept = kept_[program.id()];
   kept.of = executable;
   kept.idle.push_back(std::move(recording));
-  if (kept.idle.size() > kMaxOfOne) {
+  if (kept.idle.size() > kMaxPerProgram) {
     drop(std::move(kept.idle.front()));
     kept.idle.erase(kept.idle.begin());
   } else if (++count_ > kMax) {
@@ -91,7 +91,7 @@ Status Recordings::submit(const std::shared_ptr<Executable>& executable, Recordi
   return {};
 }
 
-// What the device may still be at is kept until it is not.
+// Keeps what the device may still use until it is done.
 void Recordings::drop(Recording recording) {
   commands_.give_back(recording.commands);
   completions_.add([table = std::move(recording.table), times = std::move(recording.times)](const Status& device) {
@@ -106,7 +106,7 @@ void Recordings::drop_oldest() {
     for (auto& recording : known->second.idle) drop(std::move(recording));
     kept_.erase(known);
   };
-  for (auto it = order_.begin(); it != order_.end();) {  // programs that are gone
+  for (auto it = order_.begin(); it != order_.end();) {  // programs that no longer exist
     if (const auto known = kept_.find(*it); known->second.of.expired()) {
       drop_program(*it);
       it = order_.erase(it);

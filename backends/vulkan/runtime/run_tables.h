@@ -1,5 +1,5 @@
-// Where the tables of runs lie: in memory of the device that the host writes, where there is some, so that a run begins
-// with its first kernel; else in memory that the device copies from the host's first.
+// The memory of the tables of runs: device memory that the host writes, if there is any, so that a run begins with its
+// first kernel; otherwise host memory, which the device copies to device memory first.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,18 @@
 
 namespace burn::backends::vulkan {
 
-// A table of one run at a time. What it holds is kept until the device has done the run.
+// A table that is used by one run at a time. Its memory is kept until the device has done the run.
 struct RunTable {
-  std::shared_ptr<SharedBlock> written;  // by the host, which must not read it: that may be slow
-  VulkanBufferPtr copy;                  // of `written`, made by the device before it reads; null: it reads `written`
+  std::shared_ptr<SharedBlock> written;  // written by the host, which must not read it: that may be slow
+  VulkanBufferPtr copy;  // a copy of `written` that the device makes and reads; null: it reads `written`
 
   VkDeviceAddress address() const { return copy ? copy->address() : written->piece().address(); }
 };
 
-// Of one stream, from its thread.
+// Used by the thread of one stream.
 class RunTables {
  public:
-  // `written`: memory of the device that the host writes (Device::written_pages()); null: there is none.
+  // `written`: device memory that the host writes (Device::written_pages()); null: there is none.
   RunTables(StreamMemory& memory, HostMemory& host, std::shared_ptr<HostMemory> written)
       : memory_(memory), host_(host), written_(std::move(written)) {}
 

@@ -15,7 +15,7 @@ namespace {
 
 using compile::View;
 
-// All alternatives of one op, written down and made ready together.
+// All alternatives of one op, emitted and compiled together.
 class TimedAlternatives {
  public:
   TimedAlternatives(std::shared_ptr<Device> device, std::span<const View> operands, std::span<const View> results)
@@ -35,7 +35,7 @@ class TimedAlternatives {
       sources.insert(sources.end(), written->sources().begin(), written->sources().end());
     }
     if (applicable_ < 2) return {};
-    // Beside each other; one that the device does not take is an error of its alternative alone.
+    // Compiled in parallel; a kernel that the device does not accept is an error of its alternative alone.
     (void)device_->pipelines().of(sources);
     auto sizes = views_.sizes;
     sizes.push_back(scratch_bytes);
@@ -45,8 +45,8 @@ class TimedAlternatives {
 
   Result<double> seconds(std::size_t which) {
     if (!written_[which]) return unimplemented("Vulkan: this alternative does not do it");
-    if (!trial_) return 0.0;              // there is no other
-    constexpr std::size_t kMaxTimes = 3;  // times that are taken, each the mean of several where it is short
+    if (!trial_) return 0.0;              // there is only one alternative
+    constexpr std::size_t kMaxTimes = 3;  // measurements, each the mean of several runs for short kernels
     auto& times = times_[which];
     if (times.size() < kMaxTimes) {
       BURN_TRY(const auto seconds, trial_->seconds(*written_[which], views_.operands.size(), views_.results.size()));
@@ -59,7 +59,7 @@ class TimedAlternatives {
   const std::shared_ptr<Device> device_;
   VulkanTarget target_;
   const compile::TrialViews views_;
-  std::vector<std::unique_ptr<compile::TrialEmitter>> written_;  // null: does not do it
+  std::vector<std::unique_ptr<compile::TrialEmitter>> written_;  // null: does not support the op
   std::map<std::size_t, std::vector<double>> times_;
   int applicable_ = 0;
   std::unique_ptr<Trial> trial_;
@@ -72,7 +72,7 @@ TimedTarget::TimedTarget(std::shared_ptr<Device> device)
 
 std::size_t TimedTarget::fastest(const std::string& key, std::span<const View> operands, std::span<const View> results,
                                  std::span<const compile::Alternative> alternatives) {
-  // Of less the kernels take no longer than what a launch takes besides.
+  // For smaller sizes, kernels take no longer than the launch overhead.
   constexpr std::size_t kMinBytes = std::size_t{1} << 18;
   auto* const choices = device_->choices();
   const auto sizes = compile::TrialViews(operands, results).sizes;

@@ -1,4 +1,4 @@
-// A Vulkan device that times alternatives (compile/codegen/alternatives.h) and remembers which is the fastest.
+// The target of a Vulkan device that times alternatives (compile/codegen/alternatives.h) and remembers the fastest one.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,9 @@ class TimedTarget final : public VulkanTarget {
  public:
   explicit TimedTarget(std::shared_ptr<Device> device);
 
-  // On the device while others use it, too, in memory of its own, where Device::choices() are wanted. What was found
-  // is kept on disk. 0 where it could not be timed, or where all operands and results have less than 256 KiB.
+  // Times on the device, possibly while others use it, in memory of its own, if Device::choices() is set. Results are
+  // kept on disk. Returns 0 if the alternatives could not be timed, or if all operands and results together have less
+  // than 256 KiB.
   std::size_t fastest(const std::string& key, std::span<const compile::View> operands,
                       std::span<const compile::View> results,
                       std::span<const compile::Alternative> alternatives) override;

@@ -6,7 +6,7 @@
 
 namespace burn::backends::vulkan {
 
-// Dispatches with their arguments in place.
+// Dispatches and the table of their arguments.
 struct Trial::Prepared {
   std::vector<Dispatch> dispatches;
   std::size_t table_bytes = 0;
@@ -104,7 +104,7 @@ Result<double> Trial::seconds(const compile::TrialEmitter& what, std::size_t ope
   table.write(at, staging->bytes().data());
   const Prepared prepared{std::move(dispatches), table.bytes(), std::move(staging), std::move(in_device)};
 
-  BURN_RETURN_IF_ERROR(elapsed(prepared, 1).status());  // drivers load kernels when they are used first
+  BURN_RETURN_IF_ERROR(elapsed(prepared, 1).status());  // untimed: drivers load kernels at their first use
   BURN_TRY(const double once, elapsed(prepared, 1));
   if (once > kLong) return once;
   BURN_TRY(const double together, elapsed(prepared, kTimes));

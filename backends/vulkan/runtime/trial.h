@@ -1,4 +1,4 @@
-// Timing commands by the device's own clock, in memory of their own.
+// Times commands with the device's own clock, in memory of their own.
 #pragma once
 
 #include <functional>
@@ -13,23 +13,23 @@
 
 namespace burn::backends::vulkan {
 
-// From one thread at a time. Its memory is no stream's: it is not counted as that of tensors, nothing is trimmed for
-// it, and it goes back to the device's pages when the trial ends.
+// Used by one thread at a time. Its memory belongs to no stream: it is not counted as memory of tensors, other memory
+// is not trimmed for it, and it returns to the device's pages when the trial ends.
 class Trial {
  public:
-  // Blocks of so many bytes, filled with numbers that are not zero. Errors: RESOURCE_EXHAUSTED.
+  // Allocates blocks of these sizes, filled with nonzero numbers. Errors: RESOURCE_EXHAUSTED.
   static Result<std::unique_ptr<Trial>> open(std::shared_ptr<Device> device, std::span<const std::size_t> sizes);
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
-  // What these commands take on the device, one after the other. The trial's blocks are so many operands, so many
-  // results, and the scratch memory. Short ones are repeated. Errors: UNIMPLEMENTED for what the device does not take;
-  // what the driver says.
+  // The time that these commands take on the device, one after the other. The trial's blocks are, in order, `operands`
+  // operands, `results` results, and the scratch memory. Short commands are repeated. Errors: UNIMPLEMENTED for kernels
+  // that the device does not accept; what the driver says.
   Result<double> seconds(const compile::TrialEmitter& what, std::size_t operands, std::size_t results);
 
  private:
   struct Prepared;
-  // Memory that goes back when the owner does. Requires: the device does not use it then.
+  // Memory that returns to its pages on destruction. Requires: the device does not use it then.
   class Block {
    public:
     Block(Pages& pages, const Piece& piece) : pages_(&pages), piece_(piece) {}
@@ -48,9 +48,9 @@ class Trial {
   Trial(std::shared_ptr<Device> device, std::shared_ptr<Timeline> timeline, std::unique_ptr<CommandBuffers> commands);
   Result<Block> allocate(std::size_t bytes);
   Status fill();
-  // Of so many rounds, all of them.
+  // The time of all `rounds` repetitions.
   Result<double> elapsed(const Prepared& prepared, int rounds);
-  // Hands commands to the device, which are recorded then, and waits for it.
+  // Submits the commands that `record` records, and waits for the device.
   Status run(const std::function<void(VkCommandBuffer)>& record);
 
   const std::shared_ptr<Device> device_;

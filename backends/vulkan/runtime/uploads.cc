@@ -6,8 +6,8 @@
 namespace burn::backends::vulkan {
 namespace {
 
-// Of blocks of one size that came back and are in use still: beyond it a copy waits for the first of them. Two there
-// may always be, so that one is filled while the other is used.
+// The most bytes of freed blocks of one size that are still in use: beyond that a copy waits for the first of them. Two
+// such blocks are always allowed, so that one is filled while the other is used.
 constexpr std::size_t kMaxBusyBytes = std::size_t{32} << 20;
 
 }  // namespace
@@ -31,7 +31,7 @@ Uploads::~Uploads() { memory_->close(); }
 Result<VulkanBufferPtr> Uploads::copy(std::shared_ptr<SharedBlock> block) {
   const auto bytes = block->bytes().size();
   BURN_TRY(auto taken, memory_->allocate_oldest(bytes, kMaxBusyBytes));
-  // Where both share a queue, what is held back would come behind the copy that waits for it.
+  // If both timelines share a queue, held-back commands would be queued after the copy that waits for them.
   BURN_TRY(const auto last_use, compute_->hand_in(taken.last_use));
   BURN_TRY(auto* const commands, commands_->begin(true));
   const auto& from = block->piece();
@@ -43,7 +43,7 @@ Result<VulkanBufferPtr> Uploads::copy(std::shared_ptr<SharedBlock> block) {
   commands_->give_back(commands);
   BURN_RETURN_IF_ERROR(status);
   taken.buffer->upload = copies_->submitted();
-  completions_.add([block = std::move(block)](const Status&) {});  // until it is copied
+  completions_.add([block = std::move(block)](const Status&) {});  // kept until it is copied
   return std::move(taken.buffer);
 }
 

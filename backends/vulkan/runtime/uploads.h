@@ -1,10 +1,10 @@
-// Copies of a stream from the host on a queue of their own, beside what the device computes.
+// Copies from the host to the device on a queue of their own, while the device computes.
 //
-// Commands that read an upload wait on the device for its number. Memory that comes back may still be in use by what
-// was enqueued before: the stream's own timeline need not mind, as it works in order, but a copy beside it has to. So
-// what is uploaded lies in memory of its own, whose blocks remember the last use. What is done is filled again, oldest
-// first; where nothing is, more memory is taken, up to a bound: then the copy waits on the device. Copies themselves
-// are in order, so an upload that was not used needs no care.
+// Commands that read an upload wait on the device for its number. A freed block may still be in use by commands that
+// were enqueued before: the stream's own timeline is in order and needs no care, but a concurrent copy does. So uploads
+// have memory of their own, whose blocks remember their last use. Blocks that the device is done with are filled again,
+// oldest first; if there is none, more memory is taken, up to a bound: then the copy waits on the device. The copies
+// are in order among themselves, so an upload that was never used needs no care.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace burn::backends::vulkan {
 
-// Of the stream's own thread.
+// Used by the stream's own thread.
 class Uploads {
  public:
   // `compute`: the stream's timeline.
@@ -26,11 +26,11 @@ class Uploads {
   Uploads& operator=(const Uploads&) = delete;
   ~Uploads();  // waits for the device
 
-  // A buffer of these bytes, which are kept until they are copied. Requires: there are some. Errors:
+  // Returns a buffer of these bytes, which are kept until they are copied. Requires: there are some. Errors:
   // RESOURCE_EXHAUSTED; what the driver says.
   Result<VulkanBufferPtr> copy(std::shared_ptr<SharedBlock> block);
   bool owns(const VulkanBuffer& buffer) const { return buffer.memory() == memory_.get(); }
-  // What commands wait for that use these buffers.
+  // The point that commands which use these buffers must wait for.
   Await of(std::span<const BufferPtr> buffers) const;
   Await all() const { return {copies_, copies_->submitted()}; }
 

@@ -1,4 +1,4 @@
-// The Vulkan backend: a device that a driver of Vulkan 1.3 offers.
+// The Vulkan backend: a device with a driver for Vulkan 1.3.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace burn::backends::vulkan {
 
-// Errors: FAILED_PRECONDITION with what is missing; NOT_FOUND with what there is.
+// Errors: FAILED_PRECONDITION with what is missing; NOT_FOUND with a list of the devices.
 Result<std::unique_ptr<Backend>> open_vulkan_backend(int index);
 Result<std::unique_ptr<Backend>> open_vulkan_backend(int index, const DeviceLimits& limits);
 
-// What there is of Vulkan on this machine and what is missing, a fact a line.
+// Describes Vulkan on this machine and what is missing, one fact per line.
 std::vector<std::string> report();
 
 }  // namespace burn::backends::vulkan

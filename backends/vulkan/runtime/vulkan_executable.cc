@@ -23,13 +23,14 @@ using compile::MemoryUse;
 compile::PlanOptions plan_options() {
   auto options = compile::PlanOptions::from_environment();
   options.limits.max_row_size = 1 << 18;
-  // What is larger streams from memory at full speed by itself; inside a product it keeps the matrix units waiting.
+  // A larger operand is read from memory at full speed by a kernel of its own; inside a product it keeps the matrix
+  // units waiting.
   options.product_group_bytes = std::uint64_t{4} << 20;
   return options;
 }
 
-// What commands use, as addresses that are apart where memory is: levels are the same for every run. An input that an
-// output may be written over is one memory with it.
+// The memory that commands use, as fictitious addresses that differ for different memory, so that levels are the same
+// for every run. An input and an output that may be written over it have the same address.
 class UsesOfProgram {
  public:
   explicit UsesOfProgram(const compile::Lowered& lowered, const ir::Program& program)
@@ -45,7 +46,7 @@ class UsesOfProgram {
   }
 
  private:
-  static constexpr std::uint64_t kApart = std::uint64_t{1} << 44;  // bytes: more than anything takes
+  static constexpr std::uint64_t kApart = std::uint64_t{1} << 44;  // bytes: more than any buffer has
 
   MemoryUse memory_of(const Address& address) const {
     const auto index = static_cast<std::uint64_t>(address.index);
@@ -77,9 +78,9 @@ class UsesOfProgram {
   const ir::Program& program_;
 };
 
-// The level of each of these commands: one more than those of all that it waits for.
+// The level of each command: one more than the highest level of the commands that it waits for.
 std::vector<std::size_t> levels_of(std::span<const compile::Command> commands, const UsesOfProgram& uses) {
-  constexpr std::size_t kMax = 4096;  // commands: ordering more takes longer than waiting for each
+  constexpr std::size_t kMax = 4096;  // commands: finding the order of more takes longer than running them one by one
   std::vector<std::size_t> levels(commands.size());
   if (levels.size() > kMax || is_off(Setting::graph_branches)) {
     for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = i;
@@ -95,7 +96,7 @@ std::vector<std::size_t> levels_of(std::span<const compile::Command> commands, c
   return levels;
 }
 
-// "MatMul f32[4,8]", or of a group its ops and the largest type.
+// "MatMul f32[4,8]"; for a group, its ops and the largest type.
 std::vector<std::string> names_of_steps(const compile::Plan& plan, const ir::Program& program) {
   std::vector<std::string> names;
   for (const auto& step : plan.steps) {
@@ -161,7 +162,8 @@ Status VulkanExecutable::check_types() const {
   if (device_->facts().has_f64) return {};
   for (const auto& node : program().nodes) {
     const auto types = std::span(program().values).subspan(node.first_value, node.value_count);
-    if (std::ranges::none_of(types, [](const ir::Made& made) { return made.type.dtype == ir::DType::f64; })) continue;
+    if (std::ranges::none_of(types, [](const ir::NodeResult& made) { return made.type.dtype == ir::DType::f64; }))
+      continue;
     return ir::at_node(unimplemented(fmt::format("Vulkan: {} has no f64", device_->adapter().name)), node);
   }
   return {};
@@ -203,7 +205,8 @@ Status VulkanExecutable::lay_out() {
   return {};
 }
 
-// Of a run and not of the program: what wants so many blocks wants more memory than there is, and that is the error.
+// Checked per run and not when the program is compiled: a run that needs so many blocks needs more memory than there
+// is, and should report that.
 Status VulkanExecutable::check_grids(const std::vector<bool>& left_out) const {
   for (const auto& [step, why] : arguments_.too_large()) {
     const auto k = static_cast<std::size_t>(step);

@@ -1,4 +1,4 @@
-// A program made ready for one Vulkan device: dispatches in levels, and the table of their arguments.
+// A program compiled for one Vulkan device: dispatches in levels, and the table of their arguments.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@
 
 namespace burn::backends::vulkan {
 
-// What a run's kernels read of it, in one piece of memory: records of arguments, the words of the bindings, the reports
-// of checks that Commits read. The host writes it anew for each run.
+// The layout of the table that a run's kernels read: records of arguments, the words of the bindings, and the reports
+// of checks that Commits read. The host writes it for each run.
 struct TableLayout {
-  std::size_t bindings = 0, failures = 0, bytes = 0;  // where they begin; all of it
+  std::size_t bindings = 0, failures = 0, bytes = 0;  // offsets of the sections; total size
 };
 
-// What the device does without the host, and the collective that the host performs then; without a value: none, it is
-// the last part.
+// Dispatches that the device executes without the host, and the collective that the host performs after them;
+// std::nullopt in the last part.
 struct ProgramPart {
   Levels levels;
   std::optional<HostCollective> collective;
@@ -30,23 +30,23 @@ class VulkanExecutable final : public DeviceProgram {
   // Errors: UNIMPLEMENTED, naming the op and its call site; what the driver says of a kernel.
   static Result<std::unique_ptr<VulkanExecutable>> make(const ir::Program& program, std::shared_ptr<Device> device);
 
-  // As many as there are collectives, and one.
+  // One more than there are collectives.
   const std::vector<ProgramPart>& parts() const { return parts_; }
   std::size_t dispatches() const;  // of all parts
-  // What a step of the plan computes, for people. Empty but where times are taken (KernelTimes::are_wanted).
+  // A description of a step of the plan for users. Empty unless times are taken (KernelTimes::are_wanted).
   std::string name_of_step(std::int32_t step) const;
   bool does_nothing() const { return parts_.size() == 1 && parts_[0].levels.empty(); }
   const TableLayout& table() const { return table_; }
-  // The arguments with addresses where `bindings` has them, at `table`, which is as long as table().bindings.
+  // Writes the arguments, with addresses resolved by `bindings`, to `table`, which has table().bindings bytes.
   void write_arguments(const compile::Bindings& bindings, std::byte* table) const { arguments_.write(bindings, table); }
-  // Copies what checks found: the record of a SystemKernel::copy_words, whose `to` is the run's. Null: there are no
-  // checks, or none that the device reads, and they report to the host's memory.
+  // The SystemKernel::copy_words dispatch that copies what the checks found; its `to` is set by each run. Null: there
+  // are no checks, or no Commit reads them and they report directly to host memory.
   const Dispatch* report_copy() const { return report_copy_ ? &*report_copy_ : nullptr; }
   VkPipeline system_kernel(SystemKernel which) const { return arguments_.system_kernel(which); }
 
-  // As Stream::run() wants them.
+  // Checks the arguments as Stream::run() requires.
   Status check_args(const RunArgs& args) const;
-  // Errors: UNIMPLEMENTED where a step that is not left out wants a grid above the device's limits.
+  // Errors: UNIMPLEMENTED if a step that is not left out needs a grid above the device's limits.
   Status check_grids(const std::vector<bool>& left_out) const;
 
  private:

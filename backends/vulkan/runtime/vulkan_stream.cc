@@ -62,7 +62,7 @@ Result<BufferPtr> VulkanStream::upload(HostBlockPtr block) {
   const auto bytes = block->bytes();
   auto own = std::dynamic_pointer_cast<SharedBlock>(block);
   if (!own) return upload(SharedBytes(block, bytes));
-  if (!bytes.empty() && timeline_->device().copies_beside()) {
+  if (!bytes.empty() && timeline_->device().overlaps_uploads()) {
     if (!uploads_) {
       BURN_TRY(uploads_, Uploads::open(timeline_));
     }
@@ -72,7 +72,7 @@ Result<BufferPtr> VulkanStream::upload(HostBlockPtr block) {
   BURN_TRY(auto buffer, memory_->allocate(bytes.size()));
   if (!bytes.empty()) {
     BURN_RETURN_IF_ERROR(copy(own->piece(), buffer->piece(), bytes.size(), false));
-    completions_.add([block = std::move(block)](const Status&) {});  // until it is copied
+    completions_.add([block = std::move(block)](const Status&) {});  // kept until it is copied
   }
   return BufferPtr(std::move(buffer));
 }

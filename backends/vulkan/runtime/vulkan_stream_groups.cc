@@ -1,4 +1,4 @@
-// Runs whose collectives the host performs: between the parts of a program, on operands that are copied to host memory.
+// Runs with collectives, which the host performs between the parts of a program on operands copied to host memory.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ Status perform(const HostCollective& what, const RunArgs& args, std::span<const 
   return status.ok() ? internal_error("a member without an operand has a result") : status;
 }
 
-// Why a collective's operand is not there: an input that failed, or a check that has found something.
+// Why a collective's operand is missing: an input that failed, or a check that has failed.
 Failure failure_of_operand(const VulkanExecutable& program, std::size_t k, const RunArgs& args,
                            std::span<const std::byte> found) {
   const auto& inputs = program.inputs_of_collective(k);
@@ -79,8 +79,8 @@ Piece VulkanStream::piece_of(const VulkanExecutable& program, const RunArgs& arg
   return piece;
 }
 
-void VulkanStream::copy_beside(VkCommandBuffer commands, const Piece& from, const Piece& to,
-                               std::uint64_t bytes) const {
+void VulkanStream::copy_with_barriers(VkCommandBuffer commands, const Piece& from, const Piece& to,
+                                      std::uint64_t bytes) const {
   if (bytes == 0) return;
   const auto& vk = timeline_->device().vk();
   constexpr VkAccessFlags kAll = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
@@ -91,24 +91,24 @@ void VulkanStream::copy_beside(VkCommandBuffer commands, const Piece& from, cons
   add_barrier(vk, commands, kStages, kAll, kStages, kAll);
 }
 
-void VulkanStream::take_part_without(const VulkanExecutable& program, const RunArgs& args, const Status& why) {
+void VulkanStream::take_part_as_failed(const VulkanExecutable& program, const RunArgs& args, const Status& why) {
   const InterruptScope scope(&interrupt_);
   interrupt_.begin_run(args.time_limit);
   const auto failed = std::make_shared<const Status>(why);
   for (const auto& part : program.parts()) {
-    // Tells the others. What they say is of no use any more: this run has failed.
+    // Tells the others. Their answers no longer matter: this run has failed.
     if (part.collective) (void)perform(*part.collective, args, {}, {}, failed);
   }
 }
 
-// A run while its parts are enqueued.
+// The state of a run while its parts are enqueued.
 struct VulkanStream::GroupRun {
   const VulkanExecutable& program;
   const RunArgs& args;
   const std::vector<BufferPtr>& outputs;
   const RunTable& table;
-  const std::size_t clears;                // words that the first part clears
-  const HostCollective* before = nullptr;  // what was performed before the part,
+  const std::size_t clears;                // number of words that the first part clears
+  const HostCollective* before = nullptr;  // the collective performed before the part,
   std::shared_ptr<SharedBlock> arrived;    // and its result
 };
 
@@ -122,7 +122,8 @@ Result<std::shared_ptr<SharedBlock>> VulkanStream::enqueue_part(const GroupRun& 
   const auto piece = [&](const compile::Address& address) {
     return piece_of(run.program, run.args, run.outputs, address);
   };
-  if (run.before) copy_beside(commands, run.arrived->piece(), piece(run.before->result), run.before->result_bytes);
+  if (run.before)
+    copy_with_barriers(commands, run.arrived->piece(), piece(run.before->result), run.before->result_bytes);
   Recorder recorder(timeline_->device(), commands, run.table.address());
   if (part == 0) {
     recorder.copy_table(run.table, Recordings::table_bytes(run.program, run.clears));
@@ -130,7 +131,8 @@ Result<std::shared_ptr<SharedBlock>> VulkanStream::enqueue_part(const GroupRun& 
   }
   recorder.add_levels(run.program, run.program.parts()[part].levels, {});
   recorder.copy_reports(run.program);
-  if (collective) copy_beside(commands, piece(collective->operand), operand->piece(), collective->type.num_bytes());
+  if (collective)
+    copy_with_barriers(commands, piece(collective->operand), operand->piece(), collective->type.num_bytes());
   auto status = commands_->end(commands, true);
   if (status.ok()) status = timeline_->submit(commands, part == 0 ? uploads_of(run.args.inputs) : Await{});
   commands_->give_back(commands);
@@ -149,7 +151,7 @@ Status VulkanStream::launch_in_groups(const VulkanExecutable& program, const Run
   const auto bound = bind(program, args);
   const auto table = tables_.allocate(Recordings::table_bytes(program, bound.clears.size()));
   if (!table.ok()) {
-    take_part_without(program, args, table.status());
+    take_part_as_failed(program, args, table.status());
     return table.status();
   }
   write_table(program, args, outputs, bound, found, *table, bound.clears.size());

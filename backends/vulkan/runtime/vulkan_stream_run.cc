@@ -1,4 +1,4 @@
-// Runs of programs: what a run is given, and its commands.
+// Runs of programs: their arguments and their commands.
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -14,7 +14,7 @@
 namespace burn::backends::vulkan {
 namespace {
 
-// Why a run that is done as a whole or not at all cannot be done: an output or the arena has no memory.
+// Why a run that must be executed entirely cannot be: an output or the arena has no memory.
 Status missing_memory(const VulkanExecutable& program, const std::vector<BufferPtr>& outputs, const RunResult& result,
                       const Status& arena) {
   if (!arena.ok()) return ir::at_node(arena, program.program().nodes.back());
@@ -38,9 +38,9 @@ Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& execu
   if (interrupt_.is_requested()) return cancelled("the run was cancelled: its session ends");
   add_known_failures(args);
   const auto known = args.failures;
-  RunResult result{{}, spread(program.program(), args.failures)};
+  RunResult result{{}, propagate_failures(program.program(), args.failures)};
   result.failures.resize(program.program().outputs.size());
-  BURN_RETURN_IF_ERROR(stand_in_for_failed(program, args));
+  BURN_RETURN_IF_ERROR(replace_failed_inputs(program, args));
   const auto buffers = output_buffers(
       program, args, result,
       [this](std::size_t bytes) -> Result<BufferPtr> {
@@ -54,14 +54,15 @@ Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& execu
   const auto& lowered = program.lowered();
   const auto arena = arena_.reserve(*memory_, lowered.arena.bytes);
   const bool is_in_groups = !program.collectives().empty();
-  if (!lowered.commits.empty() || is_in_groups) {  // all of it or nothing
+  if (!lowered.commits.empty() || is_in_groups) {  // must be executed entirely
     const auto missing = missing_memory(program, buffers, result, arena);
-    if (!missing.ok() && is_in_groups) take_part_without(program, args, missing);
+    if (!missing.ok() && is_in_groups) take_part_as_failed(program, args, missing);
     if (!missing.ok()) return missing;
   }
   const auto left_out = fail_without_memory(program, buffers, result);
   if (!arena.ok()) {
     const auto why = std::make_shared<const Status>(ir::at_node(arena, program.program().nodes.back()));
+    if (result.failures.empty()) return *why;  // no output could report it
     for (auto& failure : result.failures) {
       if (!failure) failure = why;
     }
@@ -106,7 +107,7 @@ Status VulkanStream::enqueue_run(const std::shared_ptr<Executable>& executable, 
   return {};
 }
 
-Status VulkanStream::stand_in_for_failed(const VulkanExecutable& program, RunArgs& args) {
+Status VulkanStream::replace_failed_inputs(const VulkanExecutable& program, RunArgs& args) {
   for (std::size_t i = 0; i < args.failures.size(); ++i) {
     if (!args.failures[i]) continue;
     const auto bytes = program.program().inputs[i].type.num_bytes();
@@ -125,7 +126,7 @@ Status VulkanStream::stand_in_for_failed(const VulkanExecutable& program, RunArg
   return {};
 }
 
-// Of a Commit what is known by now is in its word; what the device has yet to find clears it there.
+// What is already known about a Commit is in its word; checks that the device has not done yet clear the word there.
 VulkanStream::Commits VulkanStream::bind(const VulkanExecutable& program, const RunArgs& args) {
   Commits bound{.words = program.binding_words(args)};
   const auto& commits = program.lowered().commits;
@@ -182,7 +183,7 @@ void VulkanStream::write_table(const VulkanExecutable& program, const RunArgs& a
     const VkDeviceAddress record[2] = {bindings.bindings + clear.word, clear.report};
     std::memcpy(at + program.table().bytes + kClearBytes * k, record, sizeof record);
   }
-  if (!table_.empty()) std::memcpy(table.written->bytes().data(), at, table_.size());  // in one piece, as it is far
+  if (!table_.empty()) std::memcpy(table.written->bytes().data(), at, table_.size());  // one copy: slow memory
 }
 
 Status VulkanStream::launch(const std::shared_ptr<Executable>& executable, const RunArgs& args,

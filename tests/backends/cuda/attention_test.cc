@@ -87,16 +87,16 @@ TEST(CudnnAttention, RefusesGradientsThatDifferFromRunToRun) {
 
 TEST(CudnnAttention, ReadsWholeVectorsOnly) {
   const cuda::DnnDims sizes{2, 3, 100, 64};
-  EXPECT_TRUE(cuda::is_attendable(sizes, cuda::row_major(sizes), 0));
-  EXPECT_TRUE(cuda::is_attendable(sizes, {19200, 64, 192, 1}, 64));     // split heads
-  EXPECT_TRUE(cuda::is_attendable(sizes, {57600, 64, 576, 1}, 384));    // a part of three
-  EXPECT_FALSE(cuda::is_attendable(sizes, cuda::row_major(sizes), 8));  // an address between vectors
-  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, 1, 100}, 0));   // columns apart
-  EXPECT_FALSE(cuda::is_attendable(sizes, {0, 6400, 64, 1}, 0));        // repeated
-  EXPECT_FALSE(cuda::is_attendable(sizes, {19800, 6600, 66, 1}, 0));    // rows between vectors
-  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, -64, 1}, 0));   // backwards
-  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, 32, 1}, 0));    // rows that overlap
-  EXPECT_TRUE(cuda::is_attendable({1, 1, 100, 64}, {5, 7, 64, 1}, 0));  // strides of single ones do not matter
+  EXPECT_TRUE(cuda::is_engine_readable(sizes, cuda::row_major(sizes), 0));
+  EXPECT_TRUE(cuda::is_engine_readable(sizes, {19200, 64, 192, 1}, 64));     // split heads
+  EXPECT_TRUE(cuda::is_engine_readable(sizes, {57600, 64, 576, 1}, 384));    // a part of three
+  EXPECT_FALSE(cuda::is_engine_readable(sizes, cuda::row_major(sizes), 8));  // an address between vectors
+  EXPECT_FALSE(cuda::is_engine_readable(sizes, {19200, 6400, 1, 100}, 0));   // columns apart
+  EXPECT_FALSE(cuda::is_engine_readable(sizes, {0, 6400, 64, 1}, 0));        // repeated
+  EXPECT_FALSE(cuda::is_engine_readable(sizes, {19800, 6600, 66, 1}, 0));    // rows between vectors
+  EXPECT_FALSE(cuda::is_engine_readable(sizes, {19200, 6400, -64, 1}, 0));   // backwards
+  EXPECT_FALSE(cuda::is_engine_readable(sizes, {19200, 6400, 32, 1}, 0));    // rows that overlap
+  EXPECT_TRUE(cuda::is_engine_readable({1, 1, 100, 64}, {5, 7, 64, 1}, 0));  // strides of single ones do not matter
 }
 
 TEST(CudnnAttention, IsKeptByAllThatMakesItDiffer) {

@@ -42,7 +42,7 @@ class SideStreams : public ::testing::Test {
     Lanes lanes;
     for (const auto& [from, to] : copies) {
       uses.push_back({{place(from), place(from) + kBytes, false}, {place(to), place(to) + kBytes, true}});
-      lanes.is_aside.push_back(random() % 3 == 0);
+      lanes.is_on_side_stream.push_back(random() % 3 == 0);
     }
     lanes.order = compile::order_commands(uses);
     return lanes;

@@ -26,7 +26,7 @@ std::vector<const Report*> reports_of(const OutcomePtr& outcome) {
 
 class Outcomes : public ::testing::Test {
  protected:
-  static Inheritance inherit(const std::vector<OutcomePtr>& inputs, const ReportPtr& own = nullptr) {
+  static OutcomePropagation inherit(const std::vector<OutcomePtr>& inputs, const ReportPtr& own = nullptr) {
     std::vector<const Outcome*> plain;
     plain.reserve(inputs.size());
     for (const auto& input : inputs) plain.push_back(input.get());

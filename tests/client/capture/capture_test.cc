@@ -1,4 +1,4 @@
-// Captured steps, told from what the session hears: what is recorded, what is replayed, what is refused.
+// Captured steps, checked by the calls that the session receives: which are recorded, replayed, refused.
 #include "client/capture/capture.h"
 
 #include <bit>
@@ -18,12 +18,12 @@ using ::testing::HasSubstr;
 
 class Capture : public ::testing::Test {
  protected:
-  std::shared_ptr<test::RecordedCalls> told = std::make_shared<test::RecordedCalls>();
-  Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
+  std::shared_ptr<test::RecordedCalls> calls = std::make_shared<test::RecordedCalls>();
+  Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(calls));
 
   Tensor<1> vector(float x = 0) { return Tensor<1>::from_data({x, 1, 2}, device); }
   double scalar(std::size_t run, std::size_t slot) {
-    return std::bit_cast<double>(told->runs.at(run).scalars.at(slot));
+    return std::bit_cast<double>(calls->runs.at(run).scalars.at(slot));
   }
 
   template <typename Body>
@@ -43,11 +43,11 @@ TEST_F(Capture, RecordsTwiceAndThenReplays) {
   for (int i = 0; i < 5; ++i) (void)step(x);
   EXPECT_EQ(step.recorded(), 2u);
   EXPECT_EQ(step.replayed(), 3u);
-  ASSERT_EQ(told->runs.size(), 5u);
-  EXPECT_EQ(told->defines, 1);
-  for (const auto& run : told->runs) {
-    EXPECT_EQ(run.inputs, told->runs[0].inputs);
-    EXPECT_EQ(run.scalars, told->runs[0].scalars);
+  ASSERT_EQ(calls->runs.size(), 5u);
+  EXPECT_EQ(calls->defines, 1);
+  for (const auto& run : calls->runs) {
+    EXPECT_EQ(run.inputs, calls->runs[0].inputs);
+    EXPECT_EQ(run.scalars, calls->runs[0].scalars);
   }
 }
 
@@ -56,10 +56,10 @@ TEST_F(Capture, BindsTheTensorsOfEachCallAndItsResultsToTheSameVariables) {
   auto state = vector();
   for (int i = 0; i < 6; ++i) {
     const auto x = vector();
-    const auto x_id = told->written.back();
+    const auto x_id = calls->written.back();
     const auto before = device.state()->materialise(*state.value().storage());
     step(state, x);
-    const auto& run = told->runs.back();
+    const auto& run = calls->runs.back();
     EXPECT_EQ(run.inputs, (std::vector<proto::TensorId>{before, x_id}));
     EXPECT_EQ(device.state()->materialise(*state.value().storage()), run.first_output);
   }
@@ -73,10 +73,10 @@ TEST_F(Capture, GivesAwayStateThatOnlyItHoldsAndKeepsWhatTheCallerHolds) {
   const auto kept = state;
   const auto kept_id = device.state()->materialise(*kept.value().storage());
   step(state);  // `kept` still holds it
-  EXPECT_FALSE(told->program_of(3).inputs[0].donated);
+  EXPECT_FALSE(calls->program_of(3).inputs[0].donated);
   step(state);
-  EXPECT_TRUE(told->program_of(4).inputs[0].donated);
-  EXPECT_EQ(told->released, std::vector<proto::TensorId>{});
+  EXPECT_TRUE(calls->program_of(4).inputs[0].donated);
+  EXPECT_EQ(calls->released, std::vector<proto::TensorId>{});
   EXPECT_EQ(device.state()->materialise(*kept.value().storage()), kept_id);
   EXPECT_EQ(step.replayed(), 3u);
 }
@@ -84,7 +84,7 @@ TEST_F(Capture, GivesAwayStateThatOnlyItHoldsAndKeepsWhatTheCallerHolds) {
 TEST_F(Capture, ATensorThatIsGivenAsATemporaryMayBeGivenAway) {
   auto step = capture(device, [](Tensor<1> x) { return x + 1; });
   for (int i = 0; i < 4; ++i) (void)step(vector());
-  EXPECT_TRUE(told->program_of(3).inputs[0].donated);
+  EXPECT_TRUE(calls->program_of(3).inputs[0].donated);
 }
 
 TEST_F(Capture, ANumberIsGivenAnewWithEachCall) {
@@ -122,7 +122,7 @@ TEST_F(Capture, TheShapeUsedLeastRecentlyIsForgottenWhereThereAreMany) {
   EXPECT_EQ(step.recorded(), 2 * kMax);
   EXPECT_EQ(step.replayed(), kMax);
   call(1);
-  call(kMax + 1);  // instead of 2
+  call(kMax + 1);  // replaces the recording of size 2
   call(1);
   call_all(3, kMax);
   EXPECT_EQ(step.recorded(), 2 * kMax + 1);
@@ -135,7 +135,7 @@ TEST_F(Capture, TheSameTensorTwiceIsNotTakenForTwoTensors) {
   const auto a = vector(), b = vector();
   for (int i = 0; i < 3; ++i) (void)step(a, a);
   for (int i = 0; i < 3; ++i) (void)step(a, b);
-  EXPECT_EQ(told->runs.back().inputs.size(), 2u);
+  EXPECT_EQ(calls->runs.back().inputs.size(), 2u);
   EXPECT_EQ(step.recorded(), 4u);
 }
 
@@ -150,7 +150,7 @@ TEST_F(Capture, VariablesMayChangePlaces) {
     const auto b_id = device.state()->materialise(*b.value().storage());
     step(a, b);
     EXPECT_EQ(device.state()->materialise(*a.value().storage()), b_id);
-    EXPECT_EQ(told->runs.back().inputs, std::vector<proto::TensorId>{a_id});
+    EXPECT_EQ(calls->runs.back().inputs, std::vector<proto::TensorId>{a_id});
   }
   EXPECT_EQ(step.replayed(), 2u);
 }
@@ -162,8 +162,8 @@ TEST_F(Capture, RandomNumbersMoveOnAsTheyWereRecorded) {
   for (int i = 0; i < 4; ++i) (void)step(x);
   (void)Tensor<1>::random({4}, Distribution::uniform(0, 1), device).to_data();
   for (std::size_t i = 0; i < 5; ++i) {
-    EXPECT_EQ(told->runs[i].seed, 5u);
-    EXPECT_EQ(told->runs[i].random_offset, i);  // three numbers are one block
+    EXPECT_EQ(calls->runs[i].seed, 5u);
+    EXPECT_EQ(calls->runs[i].random_offset, i);  // three numbers take one block
   }
 }
 
@@ -171,8 +171,8 @@ TEST_F(Capture, WhatWasRecordedBeforeIsSentFirst) {
   auto step = capture(device, [](const Tensor<1>& x) { return x * 2; });
   const auto x = vector();
   for (int i = 0; i < 3; ++i) (void)step(x + i);
-  ASSERT_EQ(told->runs.size(), 6u);
-  EXPECT_EQ(told->runs[5].inputs, std::vector<proto::TensorId>{told->runs[4].first_output});
+  ASSERT_EQ(calls->runs.size(), 6u);
+  EXPECT_EQ(calls->runs[5].inputs, std::vector<proto::TensorId>{calls->runs[4].first_output});
 }
 
 TEST_F(Capture, RefusesATensorThatIsNoArgument) {
@@ -191,7 +191,7 @@ TEST_F(Capture, RefusesToKeepATensorOutside) {
   });
   const auto x = vector();
   EXPECT_THAT(message_of([&] { (void)adds(x); }), HasSubstr("kept outside"));
-  // The recording is an ordinary one then: what the step assigned can be read.
+  // The recording then continues as one without capture: the tensor that the step assigned can be read.
   EXPECT_EQ(last.to_data().num_elements(), 3u);
 }
 
@@ -207,8 +207,8 @@ TEST_F(Capture, RefusesANumberThatChangesBehindItsBack) {
 }
 
 TEST_F(Capture, RefusesABranchThatChangesBehindItsBack) {
-  int calls = 0;
-  auto step = capture(device, [&](const Tensor<1>& x) { return calls++ == 0 ? x + 1 : x.exp(); });
+  int call_count = 0;
+  auto step = capture(device, [&](const Tensor<1>& x) { return call_count++ == 0 ? x + 1 : x.exp(); });
   const auto x = vector();
   (void)step(x);
   EXPECT_THAT(message_of([&] { (void)step(x); }), HasSubstr("other operations"));
@@ -231,7 +231,7 @@ TEST_F(Capture, RefusesToReadOrUploadInside) {
   EXPECT_THAT(message_of([&] { (void)reads(vector()); }), HasSubstr("read before it has ended"));
   auto uploads = capture(device, [&](const Tensor<1>& x) { return x + vector(); });
   EXPECT_THAT(message_of([&] { (void)uploads(vector()); }), HasSubstr("uploaded inside"));
-  EXPECT_EQ((vector() + 1).to_data().num_elements(), 3u);  // the device goes on
+  EXPECT_EQ((vector() + 1).to_data().num_elements(), 3u);  // the device is still usable
 }
 
 TEST_F(Capture, RefusesANumberWrittenIntoTheProgram) {

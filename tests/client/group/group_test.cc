@@ -1,4 +1,4 @@
-// Groups of devices of this process and of workers.
+// Groups of devices, in this process and on workers.
 #include "client/group/group.h"
 
 #include <chrono>
@@ -59,7 +59,7 @@ TEST_P(Groups, SumOverTheirDevices) {
   EXPECT_THAT(read(largest[1]), ElementsAre(2, 8));
 }
 
-// What one device waits for is on its way to the other, though nothing of that is read.
+// Work that the device waits for is sent to the other device, although no result is read there.
 TEST_P(Groups, ResultsOfOneDeviceCanBeReadFirst) {
   const auto devices = open(2);
   const Group group(devices);
@@ -88,7 +88,7 @@ TEST_P(Groups, SumOnTheFirstDeviceAndSendFromIt) {
   }
 }
 
-// A session can be in 16 groups at a time.
+// A session can be in at most 16 groups at a time, so each group must end before the loop makes the 17th.
 TEST_P(Groups, EndWithTheirLastHandleBehindWhatTheyPerform) {
   const auto devices = open(2);
   for (int i = 0; i < 40; ++i) {

@@ -1,4 +1,4 @@
-// Tensors that go from one worker to another: the same numbers, and none of them through this program.
+// Transfers of tensors from one worker to another: the same numbers, and none of them passes through this program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,17 +46,17 @@ TEST_F(Transfers, HaveTheSameNumbersAndNoUpload) {
     const auto on_b = x.to_device(b);
     EXPECT_EQ(on_b.device(), b);
     const auto on_c = (on_b + 1).to_device(c);
-    const auto back = (on_c - 1).to_device(a);  // the other way round, and between two that have not met
+    const auto back = (on_c - 1).to_device(a);  // back, and between two workers without a transfer so far
     EXPECT_EQ(back.to_data().to_vec<float>(), expected);
     EXPECT_EQ(on_b.to_data().to_vec<float>(), expected);
   }
   EXPECT_EQ(uploads(a) + uploads(b) + uploads(c), 0U);
 }
 
-// All that the program says and hears while a tensor of 256 MiB moves.
+// Counts the bytes that the program sends and receives during a transfer of 256 MiB.
 TEST_F(Transfers, OfAQuarterOfAGibibyteTakeLessThanAKilobyteOfTheProgram) {
   const auto a = open(0), b = open(1);
-  (void)numbers(a).to_device(b).to_data();  // the two meet
+  (void)numbers(a).to_device(b).to_data();  // the two workers connect
   const auto x = Tensor<1>::ones({std::int64_t{64} << 20}, a);
   a.sync();
   const auto moved = [&] {
@@ -94,7 +94,7 @@ TEST_F(Transfers, OfAValueThatFailedFailWithItsCause) {
   const auto x = numbers(a) + numbers(a).select(0, at);
   const auto moved = x.to_device(b);
   EXPECT_THAT(error_of([&] { (void)moved.to_data(); }), HasSubstr("index 4711 is outside 0..299"));
-  EXPECT_EQ(numbers(a).to_device(b).to_data().to_vec<float>().at(1), 0.5F);  // the two go on
+  EXPECT_EQ(numbers(a).to_device(b).to_data().to_vec<float>().at(1), 0.5F);  // both are still usable
 }
 
 TEST_F(Transfers, ToAWorkerThatIsGoneNameIt) {

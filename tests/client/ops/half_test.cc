@@ -1,4 +1,4 @@
-// What 16-bit floats cannot hold on the way to a result that they can: sums, squares, counts.
+// Intermediate values that overflow 16-bit floats though the result does not: sums, squares, counts.
 #include <cmath>
 #include <vector>
 
@@ -31,14 +31,14 @@ class Halves : public ::testing::TestWithParam<DType> {
   Tensor<D> filled(const Dims<D>& dims, double value, const Device& device = cpu()) const {
     return Tensor<D>::full(dims, value, {device, GetParam()});
   }
-  // -6, 6, -6, ...
+  // The numbers -6, 6, -6, ...
   static Tensor<1> alternating(std::int64_t size, const Device& device = cpu()) {
     return Tensor<1>::arange(0, size, device).remainder(2) * 12 - 6;
   }
   Tensor<1> spread(std::int64_t size, const Device& device = cpu()) const {
     return alternating(size, device).cast(GetParam());
   }
-  // Of numbers near 1.
+  // The distance between numbers near 1.
   float step() const { return GetParam() == DType::f16 ? 0x1p-10f : 0x1p-7f; }
 };
 
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Types, Halves, ::testing::Values(DType::f16, DType::bf1
 
 TEST(Mean, DividesSoThatTheMeanOfEqualsIsTheirNumber) {
   for (const std::int64_t n :
-       {1, 3, 7, 10, 41, 49, 55, 93, 98, 103, 107, 161, 187, 197, 4099}) {  // n (1 / n) is not 1 for most
+       {1, 3, 7, 10, 41, 49, 55, 93, 98, 103, 107, 161, 187, 197, 4099}) {  // for most of them, n * (1 / n) is not 1
     ASSERT_EQ(Tensor<1>::ones({n}, {cpu(), DType::f64}).mean().into_scalar<double>(), 1.0) << "of " << n;
     ASSERT_EQ(Tensor<1>::ones({n}, cpu()).mean().into_scalar<float>(), 1.0f) << "of " << n;
   }

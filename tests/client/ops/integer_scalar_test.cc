@@ -1,4 +1,4 @@
-// Numbers of any kind beside tensors of integers, and integers of 64 bits beside floats.
+// Scalars of any kind with tensors of integers, and 64-bit integers with tensors of floats.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -139,7 +139,7 @@ TEST(LargeNumbers, KeepTheirValueInEveryType) {
   EXPECT_EQ(values(largest.greater(0x1p63)), std::vector<std::int64_t>{1});
 }
 
-// As without capturing, whatever the number of a call is.
+// The same results as without capture, whatever the scalar of a call is.
 TEST(IntegersInCapturedSteps, CompareAndClampByValue) {
   const auto x = ints({-2, 0, 1, 3});
   auto lower = capture(cpu(), [](const Tensor<1, Int>& v, Scalar bound) { return v.lower(bound).to_int(); });

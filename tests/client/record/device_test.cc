@@ -1,4 +1,4 @@
-// What the client tells a session: when programs close, what travels, what is given away.
+// The calls that a client makes on its session: when programs are sent, which data are uploaded, which inputs donated.
 #include <atomic>
 #include <chrono>
 #include <set>
@@ -22,8 +22,8 @@ using ::testing::Not;
 
 class Recording : public ::testing::Test {
  protected:
-  std::shared_ptr<test::RecordedCalls> told = std::make_shared<test::RecordedCalls>();
-  Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
+  std::shared_ptr<test::RecordedCalls> calls = std::make_shared<test::RecordedCalls>();
+  Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(calls));
 
   Tensor<2> matrix() { return Tensor<2>::from_data({{1, 2}, {3, 4}}, device); }
 };
@@ -31,24 +31,24 @@ class Recording : public ::testing::Test {
 TEST_F(Recording, NothingIsSentUntilSomethingIsRead) {
   const auto x = matrix();
   const auto y = (x + x).exp();
-  EXPECT_TRUE(told->runs.empty());
+  EXPECT_TRUE(calls->runs.empty());
   (void)y.to_data();
-  ASSERT_EQ(told->runs.size(), 1u);
-  EXPECT_EQ(told->program_of(0).nodes.size(), 2u);
+  ASSERT_EQ(calls->runs.size(), 1u);
+  EXPECT_EQ(calls->program_of(0).nodes.size(), 2u);
 }
 
 TEST_F(Recording, OnlyValuesThatAreStillHeldBecomeOutputs) {
   const auto x = matrix();
   auto kept = (x + x).exp();
   device.flush();
-  EXPECT_EQ(told->program_of(0).outputs.size(), 1u);
+  EXPECT_EQ(calls->program_of(0).outputs.size(), 1u);
 }
 
 TEST_F(Recording, AProgramWhoseResultsAreNotHeldIsNotRun) {
   const auto x = matrix();
   (void)(x + x);
   device.flush();
-  EXPECT_TRUE(told->runs.empty());
+  EXPECT_TRUE(calls->runs.empty());
 }
 
 TEST_F(Recording, TheSameStepIsDefinedOnceAndThenOnlyRun) {
@@ -57,8 +57,8 @@ TEST_F(Recording, TheSameStepIsDefinedOnceAndThenOnlyRun) {
     x = x * 2 + 1;
     device.flush();
   }
-  EXPECT_EQ(told->runs.size(), 5u);
-  EXPECT_EQ(told->defines, 1);
+  EXPECT_EQ(calls->runs.size(), 5u);
+  EXPECT_EQ(calls->defines, 1);
 }
 
 TEST_F(Recording, AScalarIsGivenWithTheRunAndNotWrittenIntoTheProgram) {
@@ -67,8 +67,8 @@ TEST_F(Recording, AScalarIsGivenWithTheRunAndNotWrittenIntoTheProgram) {
     x = x * step;
     device.flush();
   }
-  EXPECT_EQ(told->defines, 1);
-  EXPECT_EQ(std::bit_cast<double>(told->runs[2].scalars.at(0)), 2.0);
+  EXPECT_EQ(calls->defines, 1);
+  EXPECT_EQ(std::bit_cast<double>(calls->runs[2].scalars.at(0)), 2.0);
 }
 
 TEST_F(Recording, AnInputThatIsNotHeldAnyMoreIsDonatedAndAHeldInputIsNot) {
@@ -76,11 +76,11 @@ TEST_F(Recording, AnInputThatIsNotHeldAnyMoreIsDonatedAndAHeldInputIsNot) {
   const auto held = matrix();
   x = x + held;
   device.flush();
-  const auto& program = told->program_of(0);
+  const auto& program = calls->program_of(0);
   ASSERT_EQ(program.inputs.size(), 2u);
   EXPECT_TRUE(program.inputs[0].donated);
   EXPECT_FALSE(program.inputs[1].donated);
-  EXPECT_THAT(told->released, Not(Contains(told->runs[0].inputs[0])));  // the run releases it itself
+  EXPECT_THAT(calls->released, Not(Contains(calls->runs[0].inputs[0])));  // a donated input needs no release
 }
 
 TEST_F(Recording, ADroppedTensorIsReleasedWithTheNextRun) {
@@ -88,12 +88,12 @@ TEST_F(Recording, ADroppedTensorIsReleasedWithTheNextRun) {
   proto::TensorId id = 0;
   {
     const auto unused = matrix();
-    id = told->written.back();
+    id = calls->written.back();
   }
-  EXPECT_THAT(told->released, Not(Contains(id)));
+  EXPECT_THAT(calls->released, Not(Contains(id)));
   x = x + x;
   device.flush();
-  EXPECT_THAT(told->released, Contains(id));
+  EXPECT_THAT(calls->released, Contains(id));
 }
 
 TEST_F(Recording, UsingAPendingTensorOfAnotherThreadClosesItsProgramFirst) {
@@ -101,10 +101,10 @@ TEST_F(Recording, UsingAPendingTensorOfAnotherThreadClosesItsProgramFirst) {
   Tensor<2> theirs;
   std::thread([&] { theirs = x + x; }).join();
   const auto mine = theirs * x;
-  ASSERT_EQ(told->runs.size(), 1u);
+  ASSERT_EQ(calls->runs.size(), 1u);
   device.flush();
-  ASSERT_EQ(told->runs.size(), 2u);
-  EXPECT_THAT(told->runs[1].inputs, Contains(told->runs[0].first_output));
+  ASSERT_EQ(calls->runs.size(), 2u);
+  EXPECT_THAT(calls->runs[1].inputs, Contains(calls->runs[0].first_output));
 }
 
 TEST_F(Recording, ATensorDroppedOnOneThreadWhileAnotherSendsItsProgramIsFreedOnce) {
@@ -118,12 +118,12 @@ TEST_F(Recording, ATensorDroppedOnOneThreadWhileAnotherSendsItsProgramIsFreedOnc
       device.flush();
     });
     while (!is_recorded) std::this_thread::yield();
-    x = {};  // perhaps just while the other thread decides whether to give it away
+    x = {};  // may happen while the other thread decides whether to donate it
     theirs.join();
   }
   device.sync();
-  const std::set<proto::TensorId> released(told->released.begin(), told->released.end());
-  EXPECT_EQ(released.size(), told->released.size());
+  const std::set<proto::TensorId> released(calls->released.begin(), calls->released.end());
+  EXPECT_EQ(released.size(), calls->released.size());
 }
 
 TEST_F(Recording, ARecordingHandedToAnotherThreadBecomesPartOfItsProgram) {
@@ -138,9 +138,9 @@ TEST_F(Recording, ARecordingHandedToAnotherThreadBecomesPartOfItsProgram) {
   const auto mine = theirs * x;
   theirs = {};
   device.flush();
-  ASSERT_EQ(told->runs.size(), 1u);
-  EXPECT_EQ(told->runs[0].scalars.size(), 2u);
-  EXPECT_EQ(told->program_of(0).outputs.size(), 1u);
+  ASSERT_EQ(calls->runs.size(), 1u);
+  EXPECT_EQ(calls->runs[0].scalars.size(), 2u);
+  EXPECT_EQ(calls->program_of(0).outputs.size(), 1u);
 }
 
 TEST_F(Recording, ARecordingThatNoThreadAdoptsIsSentWhenItsTensorIsUsed) {
@@ -151,14 +151,14 @@ TEST_F(Recording, ARecordingThatNoThreadAdoptsIsSentWhenItsTensorIsUsed) {
     (void)client::DetachedRecording::detach(device);
   }).join();
   (void)theirs.to_data();
-  EXPECT_EQ(told->runs.size(), 1u);
+  EXPECT_EQ(calls->runs.size(), 1u);
 }
 
 TEST_F(Recording, RandomNumbersMoveOnAndTheSeedStartsThemAnew) {
   auto draw = [&] {
     const auto x = Tensor<1>::random({10}, Distribution::uniform(0, 1), device);
     device.flush();
-    return told->runs.back();
+    return calls->runs.back();
   };
   device.seed(7);
   const auto first = draw(), second = draw();
@@ -166,26 +166,26 @@ TEST_F(Recording, RandomNumbersMoveOnAndTheSeedStartsThemAnew) {
   const auto again = draw();
   EXPECT_EQ(first.seed, 7u);
   EXPECT_EQ(first.random_offset, 0u);
-  EXPECT_EQ(second.random_offset, 3u);  // ten numbers are three blocks of four
+  EXPECT_EQ(second.random_offset, 3u);  // ten numbers take three blocks of four
   EXPECT_EQ(again.random_offset, first.random_offset);
-  EXPECT_EQ(told->defines, 1);
+  EXPECT_EQ(calls->defines, 1);
 }
 
 TEST_F(Recording, ALongRecordingIsClosedWithoutBeingAsked) {
   auto x = matrix();
   for (std::size_t i = 0; i <= client::Recorders::kMaxRecorded; ++i) x = x.exp();
-  EXPECT_EQ(told->runs.size(), 1u);
+  EXPECT_EQ(calls->runs.size(), 1u);
 }
 
 TEST_F(Recording, ADeviceGoesThoughARecordingWasNeverWanted) {
   {
-    const Device other = Device::from_session("other", std::make_unique<test::RecordingSession>(told));
+    const Device other = Device::from_session("other", std::make_unique<test::RecordingSession>(calls));
     const auto x = Tensor<2>::from_data({{1, 2}, {3, 4}}, other);
     (void)(x + x.exp());
-    EXPECT_EQ(told->closes, 0);
+    EXPECT_EQ(calls->closes, 0);
   }
-  EXPECT_EQ(told->closes, 1);
-  EXPECT_EQ(told->runs.size(), 0u);
+  EXPECT_EQ(calls->closes, 1);
+  EXPECT_EQ(calls->runs.size(), 0u);
 }
 
 TEST_F(Recording, AnErrorNamesShapesAndTheLineOfTheCall) {
@@ -207,13 +207,13 @@ TEST_F(Recording, AFailedCallLeavesTheRecordingUsable) {
   const auto a = Tensor<2>::zeros({2, 3}, device);
   EXPECT_THROW((void)a.matmul(a), Error);
   (void)(a + 1).to_data();
-  EXPECT_EQ(told->runs.size(), 1u);
+  EXPECT_EQ(calls->runs.size(), 1u);
 }
 
 TEST_F(Recording, ANoticeIsWhatTheSessionHasAnnouncedWhateverItsKind) {
   EXPECT_FALSE(notice_of(device).has_value());
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{2};
-  told->announced_end = end;
+  calls->announced_end = end;
   const auto notice = notice_of(device);
   ASSERT_TRUE(notice.has_value());
   EXPECT_EQ(notice->url, "test");
@@ -221,7 +221,7 @@ TEST_F(Recording, ANoticeIsWhatTheSessionHasAnnouncedWhateverItsKind) {
 }
 
 TEST_F(Recording, TensorsOfTwoDevicesDoNotMix) {
-  const Device other = Device::from_session("other", std::make_unique<test::RecordingSession>(told));
+  const Device other = Device::from_session("other", std::make_unique<test::RecordingSession>(calls));
   const auto a = matrix();
   const auto b = Tensor<2>::from_data({{1, 2}, {3, 4}}, other);
   try {
@@ -246,7 +246,7 @@ TEST_F(Recording, ThreadsRecordSideBySide) {
     });
   }
   for (auto& thread : threads) thread.join();
-  EXPECT_EQ(told->read.size(), 4u);
+  EXPECT_EQ(calls->read.size(), 4u);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How far a loop may run ahead of a device, as the device's marks come back.
+// How far a loop may run ahead of a device, given when the device answers its marks.
 #include "client/record/pacer.h"
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Answers a mark when the test says so.
+// Holds marks (syncs) until the test answers them.
 class MarkingSession : public test::RecordingSession {
  public:
   MarkingSession() : RecordingSession(std::make_shared<test::RecordedCalls>()) {}
@@ -33,7 +33,8 @@ class MarkingSession : public test::RecordingSession {
 
 constexpr auto kRoundTrip = 100ms;
 
-// So many steps at once, then their marks one by one, as of a device far away that takes a moment for each four steps.
+// Takes `steps` steps at once and then answers their marks one by one, as a device behind a long round trip would that
+// takes `for_four` for every four steps.
 void run_steps(Pacer& pacer, MarkingSession& session, int steps, std::chrono::milliseconds for_four = 2ms) {
   for (int i = 0; i < steps; ++i) pacer.step();
   std::this_thread::sleep_for(kRoundTrip);
@@ -52,7 +53,7 @@ TEST(Pacer, ALoopOnADeviceFarAwayIsLetAheadByWhatTheDeviceDoesInEightRoundTrips)
   EXPECT_GT(pacer.ahead(), at_first) << "a step takes half a millisecond";
 }
 
-// Steps of 10 ms, 20 of them in two round trips. Those that follow, of a loop that validates, may take 2.5 ms.
+// Steps take 10 ms, so 20 of them fill two round trips. Later steps, of a validation loop, may take only 2.5 ms.
 TEST(Pacer, ThereIsRoomForShorterStepsThatFollow) {
   MarkingSession session;
   Pacer pacer(session, [] { return kRoundTrip; });
@@ -67,7 +68,7 @@ TEST(Pacer, ADeviceThatIsNotThereYetIsTakenForOneFarAwayUntilItIs) {
   Pacer pacer(session, [&] { return trip; });
   const auto at_first = pacer.ahead();
   EXPECT_GT(at_first, 2 * Pacer::kMaxAhead);
-  for (std::uint64_t i = 0; i < at_first; ++i) pacer.step();  // without a wait
+  for (std::uint64_t i = 0; i < at_first; ++i) pacer.step();  // none of these waits
   trip = 50us;
   while (session.under_way() > 0) session.answer();
   pacer.step();
@@ -79,7 +80,7 @@ TEST(Pacer, APauseOfTheProgramIsNoStepsTime) {
   Pacer pacer(session, [] { return kRoundTrip; });
   run_steps(pacer, session, 50);
   const auto before = pacer.ahead();
-  std::this_thread::sleep_for(1s);  // a checkpoint is written
+  std::this_thread::sleep_for(1s);  // as if a checkpoint were written
   run_steps(pacer, session, 9);     // two marks: the window of four would reach back over the pause
   EXPECT_EQ(pacer.ahead(), before);
 }

@@ -29,7 +29,7 @@ proto::SessionInfo session_of(std::uint64_t programs, std::uint64_t entries) {
 ir::ProgramHash hash(std::uint64_t k) { return {k, 0}; }
 
 TEST(ProgramTable, ForgetsTheLeastRecentlyRunAndUsesNoIdTwice) {
-  ProgramTable table(session_of(4, 0));  // half of it: two
+  ProgramTable table(session_of(4, 0));  // the table uses half of the limit: two
   EXPECT_EQ(table.add(hash(1), 1).id, 1u);
   EXPECT_EQ(table.add(hash(2), 1).id, 2u);
   EXPECT_EQ(table.find(hash(1)), 1u);
@@ -45,7 +45,7 @@ TEST(ProgramTable, IsBoundedByTheSizeOfProgramsToo) {
   ProgramTable table(session_of(0, 200));
   for (std::uint64_t k = 1; k <= 10; ++k) EXPECT_THAT(table.add(hash(k), 10).forgotten, IsEmpty());
   EXPECT_THAT(table.add(hash(11), 25).forgotten, ElementsAre(1, 2, 3));
-  EXPECT_EQ(table.add(hash(12), 1000).forgotten.size(), 8u);  // larger than all: it stays alone
+  EXPECT_EQ(table.add(hash(12), 1000).forgotten.size(), 8u);  // larger than the limit: it replaces all others
   EXPECT_EQ(table.find(hash(12)), 12u);
 }
 
@@ -60,12 +60,12 @@ TEST(ProgramTable, TellsOfForgottenProgramsLaterIfTheSessionWasNotTold) {
 TEST(ProgramTable, ThatKnowsNothingOfTheSessionTakesAFewProgramsAndKeepsToWhatItIsTold) {
   ProgramTable table;
   EXPECT_FALSE(table.is_bounded());
-  for (std::uint64_t k = 1; k <= ProgramTable::kAtFirst; ++k) {
+  for (std::uint64_t k = 1; k <= ProgramTable::kInitialMaxPrograms; ++k) {
     EXPECT_FALSE(table.is_full());
     EXPECT_THAT(table.add(hash(k), 1).forgotten, IsEmpty());
   }
   EXPECT_TRUE(table.is_full());
-  table.bound(session_of(2 * ProgramTable::kAtFirst - 2, 0));
+  table.bound(session_of(2 * ProgramTable::kInitialMaxPrograms - 2, 0));
   EXPECT_TRUE(table.is_bounded());
   EXPECT_THAT(table.add(hash(100), 1).forgotten, ElementsAre(1, 2));
 }
@@ -82,19 +82,19 @@ class RefusingSession final : public test::RecordingSession {
 };
 
 TEST(RefusedProgram, IsNeverRunAndItsResultsSayWhy) {
-  const auto told = std::make_shared<test::RecordedCalls>();
+  const auto calls = std::make_shared<test::RecordedCalls>();
   {
-    const Device device = Device::from_session("test:", std::make_unique<RefusingSession>(told));
+    const Device device = Device::from_session("test:", std::make_unique<RefusingSession>(calls));
     const auto x = Tensor<1>::from_data({1, 2}, device);
     const auto large = (x + x) * x;
     device.sync();
-    EXPECT_TRUE(told->runs.empty());
+    EXPECT_TRUE(calls->runs.empty());
     EXPECT_THAT(test::error_of([&] { (void)large.to_data(); }), HasSubstr("a frame of 70000000 bytes"));
     EXPECT_THAT(test::error_of([&] { (void)(large + 1).to_data(); }), HasSubstr("a frame of 70000000 bytes"));
     device.sync();
-    EXPECT_NO_THROW((void)(x + x).to_data());  // nothing else is lost
+    EXPECT_NO_THROW((void)(x + x).to_data());  // other programs still run
   }
-  EXPECT_THAT(told->released, Not(Contains(2)));  // what was never made is not released
+  EXPECT_THAT(calls->released, Not(Contains(2)));  // tensors that were never computed are not released
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Uploads of the same bytes: sent once, as long as the device holds them.
+// Uploads of equal bytes: sent once, as long as the device holds them.
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -20,16 +20,16 @@ class ReusedUploads : public ::testing::Test {
     return {std::move(values), {static_cast<std::int64_t>(count)}};
   }
   Tensor<1> upload(float first) { return Tensor<1>::from_data(data(first), device); }
-  std::size_t writes() const { return told->written.size(); }
+  std::size_t writes() const { return calls->written.size(); }
 
   static std::shared_ptr<test::RecordedCalls> remote() {
-    auto told = std::make_shared<test::RecordedCalls>();
-    told->traits = {.is_remote = true};
-    return told;
+    auto calls = std::make_shared<test::RecordedCalls>();
+    calls->traits = {.is_remote = true};
+    return calls;
   }
 
-  std::shared_ptr<test::RecordedCalls> told = remote();
-  Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
+  std::shared_ptr<test::RecordedCalls> calls = remote();
+  Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(calls));
 };
 
 TEST_F(ReusedUploads, TheSameBytesAreSentOnce) {
@@ -47,16 +47,16 @@ TEST_F(ReusedUploads, AreNotLookedForWhereThatCostsMoreThanSendingThem) {
     return writes() - before;
   };
   EXPECT_EQ(send_twice(), 1u);
-  told->traits.shares_memory = true;
+  calls->traits.shares_memory = true;
   EXPECT_EQ(send_twice(), 2u);
 }
 
 TEST(Uploads, ToASessionInThisProcessAreNotLookedFor) {
-  const auto told = std::make_shared<test::RecordedCalls>();
-  const auto device = Device::from_session("ws://looks-remote", std::make_unique<test::RecordingSession>(told));
+  const auto calls = std::make_shared<test::RecordedCalls>();
+  const auto device = Device::from_session("ws://looks-remote", std::make_unique<test::RecordingSession>(calls));
   const TensorData data{std::vector<float>(2048, 1.0f), {2048}};
   const auto a = Tensor<1>::from_data(data, device), b = Tensor<1>::from_data(data, device);
-  EXPECT_EQ(told->written.size(), 2u);
+  EXPECT_EQ(calls->written.size(), 2u);
 }
 
 TEST_F(ReusedUploads, AreFoundAmongMoreThanAreCompared) {
@@ -66,7 +66,7 @@ TEST_F(ReusedUploads, AreFoundAmongMoreThanAreCompared) {
   for (int i = 0; i < kCount; ++i) all.push_back(upload(static_cast<float>(i)));
   EXPECT_EQ(writes(), static_cast<std::size_t>(kCount));
   for (int i = 0; i < kCount; ++i) EXPECT_EQ(upload(static_cast<float>(i)).value().storage(), all[i].value().storage());
-  all.erase(all.begin(), all.begin() + 2);  // what is compared has room again, what is digested is there still
+  all.erase(all.begin(), all.begin() + 2);  // frees two entries that are compared; those known by digest remain
   const auto first = upload(0), again = upload(0);
   EXPECT_EQ(writes(), static_cast<std::size_t>(kCount) + 1);
   EXPECT_EQ(first.value().storage(), again.value().storage());
@@ -96,7 +96,7 @@ TEST_F(ReusedUploads, AnotherShapeOrDTypeIsAnotherTensor) {
 }
 
 TEST_F(ReusedUploads, ABatchIsAnotherTensorThanTheSameBytesAlone) {
-  for (const std::size_t count : {std::size_t{2048}, std::size_t{1} << 20}) {  // compared, and digested
+  for (const std::size_t count : {std::size_t{2048}, std::size_t{1} << 20}) {  // compared; known by digest
     const auto before = writes();
     const auto send = [&] { return Tensor<1>::from_data(data(1, count), device); };
     const auto send_batch = [&] {
@@ -118,10 +118,10 @@ TEST_F(ReusedUploads, WhatIsReleasedIsSentAgain) {
 
 TEST_F(ReusedUploads, WhatWasGivenAwayToARunIsSentAgain) {
   auto x = upload(1);
-  x = x + 1;  // the uploaded tensor is not held any more
+  x = x + 1;  // the only handle of the uploaded tensor is gone
   const auto again = upload(1);
   device.flush();
-  EXPECT_TRUE(told->program_of(0).inputs[0].donated);
+  EXPECT_TRUE(calls->program_of(0).inputs[0].donated);
   EXPECT_EQ(writes(), 2u);
   const auto third = upload(1);
   EXPECT_EQ(writes(), 2u);
@@ -143,7 +143,7 @@ TEST_F(ReusedUploads, ATensorThatIsReusedElsewhereIsNotGivenAway) {
   const auto y = upload(1);
   x = x + 1;
   device.flush();
-  EXPECT_FALSE(told->program_of(0).inputs[0].donated);
+  EXPECT_FALSE(calls->program_of(0).inputs[0].donated);
 }
 
 TEST_F(ReusedUploads, SmallTensorsAreNotWorthIt) {

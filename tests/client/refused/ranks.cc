@@ -1,6 +1,6 @@
-// Tensors of another rank or kind than is asked for: none of these may compile, each with one static
+// Tensors of the wrong rank or kind: none of these functions may compile, and each error must be one static
 // assertion that shows both ranks. tests/nn/refused/refused.cmake compiles this file and looks for each "refused:" in
-// what the compiler says. Two ranks are met once only, as a compiler says it once for each two.
+// what the compiler says. Each pair of ranks occurs only once, as a compiler reports a pair only once.
 #include "client/tensor/tensor.h"
 
 namespace burn {

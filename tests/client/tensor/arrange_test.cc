@@ -1,4 +1,4 @@
-// Tensors moved, cut, padded and read in places: what comes out, at the edges of sizes and indices, too.
+// Moving, cutting, padding and indexing of tensors: the results, also for extreme sizes and indices.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST(Arrange, SplitsIntoPieces) {
   const auto pieces = x.split(3, 0);
   ASSERT_EQ(pieces.size(), 3u);
   EXPECT_THAT(whole(pieces[2]), ElementsAre(6));
-  EXPECT_EQ(x.chunk(5, 0).size(), 4u);  // of ceil(7 / 5) = 2
+  EXPECT_EQ(x.chunk(5, 0).size(), 4u);  // chunks of ceil(7 / 5) = 2
   EXPECT_EQ(x.chunk(9, -1).size(), 7u);
   EXPECT_EQ(count(0).split(3, 0).size(), 1u);
   EXPECT_EQ(count(0).chunk(3, 0).size(), 0u);
@@ -124,7 +124,7 @@ TEST(Places, GathersAndScattersByCoordinates) {
   EXPECT_EQ(x.gather_nd<1>(Tensor<2, Int>::zeros({0, 2}, "cpu")).num_elements(), 0);
 }
 
-// Row 0, column 4 must not pass for row 1, column 1.
+// Row 0, column 4 must not be taken for row 1, column 1.
 TEST(Places, OutsideInOneDimIsAnError) {
   const auto x = count(6).reshape<2>({2, 3});
   const auto read = [&](std::int64_t row, std::int64_t column) {
@@ -167,14 +167,15 @@ TEST(Masks, FindAllOfMany) {
   EXPECT_EQ(later.get().num_elements() + places.get().num_elements(), 10'000);
 }
 
-Tensor<2> some_boxes() {  // the second overlaps the first by 0.68, the third none, the fourth the third wholly
+// The second overlaps the first by 0.68, the third overlaps neither, the fourth equals the third.
+Tensor<2> some_boxes() {
   return Tensor<2>::from_data({{0, 0, 10, 10}, {1, 1, 11, 11}, {20, 20, 30, 30}, {20, 20, 30, 30}}, "cpu");
 }
 Tensor<1> scores(std::initializer_list<float> numbers) { return Tensor<1>::from_data(numbers, "cpu"); }
 
 TEST(Nms, KeepsTheBestOfBoxesThatOverlapBestFirst) {
   EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.5, 0.9, 0.8, 0.95}))), ElementsAre(3, 1));
-  EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.9, 0.5, 0.8, 0.8}))), ElementsAre(0, 2));  // equals: the first
+  EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.9, 0.5, 0.8, 0.8}))), ElementsAre(0, 2));  // a tie: the first
   EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.5, 0.9, 0.8, 0.95}), {.iou_threshold = 0.7})),
               ElementsAre(3, 1, 0));
   EXPECT_THAT(whole(vision::nms(some_boxes(), scores({0.5, 0.9, 0.8, 0.95}), {.iou_threshold = 1})),

@@ -1,4 +1,4 @@
-// Tensors that hold nothing: whatever is done with one is an error that says what, and where it was called.
+// Tensors that hold nothing: every use of one is an error that names the function and the line of the call.
 #include <functional>
 #include <sstream>
 
@@ -20,8 +20,8 @@ using ::testing::StartsWith;
 
 class EmptyTensor : public ::testing::Test {
  protected:
-  std::shared_ptr<test::RecordedCalls> told = std::make_shared<test::RecordedCalls>();
-  Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told)).autodiff();
+  std::shared_ptr<test::RecordedCalls> calls = std::make_shared<test::RecordedCalls>();
+  Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(calls)).autodiff();
   Tensor<2> x = Tensor<2>::from_data({{1, 2}, {3, 4}}, device);
   Tensor<2> empty;
   Tensor<2, Int> empty_ints;
@@ -137,7 +137,7 @@ TEST_F(EmptyTensor, IsWhatAMoveLeaves) {
   EXPECT_EQ(x.dims()[0], 2);
 }
 
-// What has no method of Tensor, and no call site to give: functions of client/ that are called with one.
+// Functions of client/ that are not methods of Tensor and take the call site as an argument.
 TEST_F(EmptyTensor, IsNoArgumentOfAComposite) {
   const client::Value none;
   const auto& site = at(Loc::current());
@@ -176,7 +176,7 @@ TEST_F(EmptyTensor, LeavesTheRecordingAsItWas) {
   const auto y = x + 1;
   expect_error("add", [&] { (void)(y + empty); });
   (void)(y * 2).to_data();
-  EXPECT_EQ(told->program_of(0).nodes.size(), 4u);  // two scalars, two ops
+  EXPECT_EQ(calls->program_of(0).nodes.size(), 4u);  // two scalars, two ops
 }
 
 TEST(EmptyDevice, IsWhatAMoveLeavesAndSaysSo) {

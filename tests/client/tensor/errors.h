@@ -1,4 +1,4 @@
-// What a call throws, as text.
+// The message of the error that a call throws.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace burn::test {
 
-// Empty: it threw nothing.
+// Empty if `call` throws nothing.
 template <typename Call>
 std::string message_of(Call&& call) {
   try {

@@ -38,7 +38,7 @@ void expect_near(const Tensor<D>& a, const Tensor<D>& b, double tolerance) {
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], tolerance) << i;
 }
 
-// diag(s) of a batch
+// u diag(s), for each matrix of a batch
 template <int D>
 Tensor<D> times_diagonal(const Tensor<D>& u, const Tensor<D - 1>& s) {
   return u * s.template unsqueeze_dim<D>(D - 2);
@@ -150,7 +150,7 @@ std::string message_of(const auto& body) {
   return "no error";
 }
 
-// Found on the worker, reported by the next read, with the op and where it was called; others are not lost.
+// The error is found on the worker and reported by the next read, with the op and its line; other results are not lost.
 TEST(FactorErrors, ASingularMatrixIsReportedByTheNextRead) {
   const auto x = Tensor<3>::from_data({{{1, 2}, {3, 4}}, {{1, 2}, {2, 4}}}, device());
   const int line = __LINE__ + 1;

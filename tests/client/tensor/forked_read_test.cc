@@ -1,4 +1,4 @@
-// A read that is under way when the process forks.
+// A read that is not answered yet when the process forks.
 #include <future>
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace burn {
 namespace {
 
-// Answers reads when the test does.
+// Stores reads, which the test answers later.
 class SilentSession : public test::RecordingSession {
  public:
   explicit SilentSession(std::vector<ReadCallback>& asked)
@@ -31,15 +31,15 @@ TEST(ForkedRead, IsAnErrorInTheChildAndAnsweredInTheParent) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);
-    int told = 0;
+    int failed = 0;
     for (auto& numbers : waiting) {
       try {
         (void)numbers.get();
       } catch (const Error& error) {
-        told += std::string{error.what()}.find("before fork()") != std::string::npos ? 1 : 0;
+        failed += std::string{error.what()}.find("before fork()") != std::string::npos ? 1 : 0;
       }
     }
-    ::_exit(told == 3 ? 0 : 1);
+    ::_exit(failed == 3 ? 0 : 1);
   }
   int status = -1;
   ::waitpid(child, &status, 0);

@@ -1,5 +1,5 @@
-// Numbers that a program writes reach a tensor of f64, i64 or u64 as they are, wherever a number goes, and come back as
-// they are.
+// Numbers in a program's text reach tensors of f64, i64 or u64 exactly, in every argument that takes a number, and are
+// read back exactly.
 #include <cmath>
 #include <limits>
 
@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const TensorOptions kDouble{"cpu", DType::f64};
-constexpr std::int64_t kOdd = (std::int64_t{1} << 53) + 1;  // no double has it
+constexpr std::int64_t kOdd = (std::int64_t{1} << 53) + 1;  // not representable as a double
 constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
 template <int D>

@@ -44,7 +44,7 @@ void expect_near(const Tensor<D>& a, const Tensor<D>& b, double tolerance) {
   EXPECT_THAT(values(a), Pointwise(DoubleNear(tolerance), values(b)));
 }
 
-// The gradient of sum(f(x) * w) against differences of it.
+// Compares the gradient of sum(f(x) * w) with finite differences.
 template <int D>
 void expect_gradient(const Tensor<D>& at, const std::function<Tensor<D>(const Tensor<D>&)>& f,
                      double tolerance = 1e-6) {
@@ -94,7 +94,7 @@ TEST(Slogdet, OfMatricesWhoseDeterminantIsNoNumber) {
 }
 
 TEST(Slogdet, ItsSignCountsTheSwapsOfRows) {
-  const auto cycle = Tensor<2>::from_data({{0, 2, 0}, {0, 0, 3}, {4, 0, 0}}, "cpu");  // even
+  const auto cycle = Tensor<2>::from_data({{0, 2, 0}, {0, 0, 3}, {4, 0, 0}}, "cpu");  // an even permutation of rows
   EXPECT_EQ(linalg::slogdet(cycle).first.item(), 1);
   EXPECT_EQ(linalg::slogdet(cycle.flip({0})).first.item(), -1);
 }
@@ -142,12 +142,12 @@ TEST(Pinv, ItsGradientHoldsWhereSingularValuesAreEqualAndAreFew) {
   expect_gradient<2>(normal<2>({4, 2}), pinv, 1e-5);
   expect_gradient<2>(normal<2>({2, 4}), pinv, 1e-5);
   expect_gradient<2>(Tensor<2>::eye(3, kDouble), pinv);
-  // Of rank 1 whatever the parameters are.
+  // x x^T has rank 1 whatever x is.
   expect_gradient<2>(
       normal<2>({3, 1}), [](const Tensor<2>& x) { return linalg::pinv(x.matmul(x.transpose())); }, 1e-4);
 }
 
-TEST(Pinv, HasASecondDerivative) {  // of 1 / x: 2 / x^3
+TEST(Pinv, HasASecondDerivative) {  // the second derivative of 1 / x is 2 / x^3
   const auto x = Tensor<2>::from_data({{2}}, {Device{"cpu"}.autodiff(), DType::f64}).require_grad();
   const auto first = linalg::pinv(x).sum().backward({.create_graph = true});
   const auto slope = Tensor<2>{present(first.get(x.value()))};

@@ -29,7 +29,7 @@ concept SumsOverTime = requires(A a) { a.template sum_dim<"time">(); };
 template <typename A>
 concept SumsOverRows = requires(A a) { a.template sum_dim<"row">(); };
 
-// What the compiler refuses.
+// Which operations compile, and which the compiler refuses.
 static_assert(Adds<Rows, Rows> && Adds<Rows, Cube> && Adds<Cube, Rows>);
 static_assert(Adds<Cube, NamedTensor<Names<"column">>> && Adds<Cube, NamedTensor<Names<"batch", "column">>>);
 static_assert(!Adds<Rows, NamedTensor<Names<"column", "row">>>);

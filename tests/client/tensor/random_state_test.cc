@@ -1,4 +1,4 @@
-// The state of a device's random numbers, as a program that writes its own checkpoints keeps it.
+// The state of a device's random numbers, for programs that write their own checkpoints.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST(RandomState, CountsWhatIsRecordedAndNotYetSent) {
   EXPECT_EQ(device.random_state(), (RandomState{.seed = 3, .position = 0}));
   const auto recorded = Tensor<1>::random({9}, Distribution::uniform(0, 1), device);
   const auto state = device.random_state();
-  EXPECT_EQ(state.position, 3u);  // blocks of four
+  EXPECT_EQ(state.position, 3u);  // in blocks of four numbers
   EXPECT_EQ(device.random_state(), state) << "to ask changes nothing";
   const auto next = drawn(device);
   device.set_random_state(state);
@@ -80,11 +80,11 @@ TEST(RandomState, CapturedStepsGoOnFromIt) {
 
   auto again = Tensor<1>::from_data(kept, device);
   device.set_random_state(state);
-  for (int i = 0; i < 4; ++i) step(again);  // replayed
+  for (int i = 0; i < 4; ++i) step(again);  // replays the recording
   EXPECT_EQ(again.to_data(), expected);
 
   again = Tensor<1>::from_data(kept, device);
-  auto anew = make();  // recorded, as after a restart
+  auto anew = make();  // records again, as after a restart
   device.set_random_state(state);
   for (int i = 0; i < 4; ++i) anew(again);
   EXPECT_EQ(again.to_data(), expected);

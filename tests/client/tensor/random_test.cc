@@ -1,5 +1,5 @@
-// What random tensors are made of, in every dtype. Seeds are fixed; bounds are six standard deviations of what is
-// counted.
+// Distributions of random tensors, in every dtype. Seeds are fixed; bounds are six standard deviations of the counted
+// quantity.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -122,7 +122,8 @@ TEST(UniformIntegers, HaveEveryBitOfALargeRange) {
   }
 }
 
-// A sixteenth of the range at a time; and differences of neighbours in order show no grid.
+// Checks that each sixteenth of the range gets the same share of numbers, and that the low 6 bits take all values, so
+// that the numbers are not multiples of a coarser step.
 void expect_even(const Distribution& distribution, DType dtype, long double low, long double high) {
   static const Device device{"cpu"};
   device.seed(12);
@@ -174,7 +175,7 @@ TEST(NormalIntegers, AreRoundedToTheNearest) {
   EXPECT_NEAR(share(1), 0.2417, 0.006);
   EXPECT_NEAR(share(-1), 0.2417, 0.006);
   const auto large = drawn<Int, std::int64_t>(Distribution::normal(1e12, 100), DType::i64);
-  EXPECT_GT((std::set<std::int64_t>(large.begin(), large.end()).size()), 500u);  // no grid
+  EXPECT_GT((std::set<std::int64_t>(large.begin(), large.end()).size()), 500u);  // not multiples of a coarser step
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(Signal, AnImpulseIsSpreadAndAConstantIsOneNumber) {
   EXPECT_THAT(values(signal::rfft(Tensor<1>::ones({4}, device()), 0).first), ElementsAre(4, 0, 0));
 }
 
-// Exactly: the phase of a negative number is pi, and -pi where 1e-16 is left below it.
+// Exactly real: the phase of a negative number is pi, but would be -pi with an imaginary part of -1e-16.
 TEST(Signal, TheEndsOfARealSpectrumAreReal) {
   for (const auto dtype : {DType::f64, DType::f32}) {
     for (const std::int64_t n : {2, 4, 6, 8, 10, 12, 64, 100}) {
@@ -61,7 +61,7 @@ TEST(Signal, TheEndsOfARealSpectrumAreReal) {
   }
 }
 
-// Every length, along every dim, there and back.
+// Transforms and inverse transforms, for lengths with all kinds of factors.
 TEST(Signal, InversesGiveBackWhatWasTransformed) {
   for (const std::int64_t n : {1, 2, 3, 7, 8, 15, 30, 31, 32, 37, 61, 64, 100, 101, 1000, 1009, 4096}) {
     const auto x = random<3>({2, n, 3});
@@ -69,7 +69,7 @@ TEST(Signal, InversesGiveBackWhatWasTransformed) {
     expect_near(signal::irfft(re, im, 1, n), x, 1e-4);
     const auto y = random<3>({2, n, 3});
     const auto [a, b] = signal::cfft(x, y, -2);
-    const auto [c, d] = signal::cfft(b, a, -2);  // backwards
+    const auto [c, d] = signal::cfft(b, a, -2);  // swapping real and imaginary parts inverts the transform
     expect_near(d / static_cast<double>(n), x, 1e-4);
     expect_near(c / static_cast<double>(n), y, 1e-4);
   }
@@ -117,12 +117,12 @@ TEST(Signal, ShortTimeTransformsGoBack) {
   }
 }
 
-// The numbers: sums of cosines and sines of the first three bins by hand, frames added and divided by how many there
-// are.
+// The expected numbers are computed by hand: sums of cosines and sines of the first three bins, where overlapping
+// frames are added and divided by their number.
 TEST(Signal, BackFromAWholeSpectrumOnlyItsFirstHalfCounts) {
   const signal::StftOptions options{.n_fft = 4, .hop_length = 2, .center = false, .onesided = false};
   const Device tracked = device().autodiff();
-  const std::vector<float> parts{1, 0.5, 2, -1, 3, 0.25, 4, 2, 0, 1, 1, 2, -1, 3, 5, -4};  // no conjugates
+  const std::vector<float> parts{1, 0.5, 2, -1, 3, 0.25, 4, 2, 0, 1, 1, 2, -1, 3, 5, -4};  // no conjugate symmetry
   const auto x = Tensor<4>::from_data(TensorData(parts, {1, 2, 4, 2}), tracked).require_grad();
   const auto y = signal::istft(x, std::nullopt, std::nullopt, options);
   expect_near(y, Tensor<2>::from_data({{2, 0, 0.125, -0.875, -0.75, 1.25}}, tracked), 1e-6);

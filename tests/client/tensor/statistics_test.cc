@@ -1,4 +1,4 @@
-// Order statistics, sums of exponentials, samples, Einstein sums; reads of several tensors; operators that users
+// Order statistics, sums of exponentials, sampling, Einstein sums; reads of several tensors; operators that users
 // expect.
 #include <cmath>
 #include <limits>
@@ -49,7 +49,7 @@ TEST(Statistics, SumsOfExponentialsKeepTheirRange) {
   const auto x = Tensor<2>::from_data({{1000, 1000}, {-1000, -kInf}, {-kInf, -kInf}, {kInf, 0}}, "cpu");
   EXPECT_THAT(values(x.logsumexp(1)), ElementsAre(FloatEq(1000 + std::log(2.f)), -1000, -kInf, kInf));
   EXPECT_THAT(values(Tensor<2>::zeros({2, 0}, "cpu").logsumexp(1)), Each(-kInf));
-  // What comes later does not hide what came before.
+  // A large later element does not change the earlier sums.
   const auto y = Tensor<1>::from_data({-200, -200, 300, -kInf, 300}, "cpu").logcumsumexp(0);
   const float two = std::log(2.f);
   EXPECT_THAT(values(y), ElementsAre(-200, FloatEq(-200 + two), 300, 300, FloatEq(300 + two)));
@@ -101,7 +101,7 @@ TEST(Statistics, SamplesFollowTheWeights) {
   EXPECT_THAT(values(drawn.slice({s(1)}).to_float()), Each(0));
   const auto first = drawn.slice({s(0, 1)}).to_float();
   EXPECT_TRUE((first >= 1).all().item() && (first <= 2).all().item());
-  EXPECT_NEAR(first.mean().item(), 1.75, 0.04);  // five deviations
+  EXPECT_NEAR(first.mean().item(), 1.75, 0.04);  // five standard deviations
   const auto distinct = Tensor<1>::from_data({1, 0, 2, 5}, device).multinomial(4).sort(0);
   EXPECT_THAT(distinct.to_vec_as<int>(), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(Tensor<1>::from_data({0, 0, 1, 0}, device).multinomial(1).to_vec_as<int>(), ElementsAre(2));

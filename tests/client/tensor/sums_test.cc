@@ -110,7 +110,7 @@ TEST(SumsOfIntegers, OfNothingAreTheNumbersThatChangeNothing) {
   EXPECT_EQ(none.sum().dtype(), DType::i64);
 }
 
-// What combines elements without adding them up, and products of tensors.
+// Reductions other than sums, and products of tensors.
 TEST(SumsOfIntegers, OthersKeepTheirDtype) {
   const auto x = Tensor<1, Int>::from_ints({200, 100}, {"cpu", DType::u8});
   for (const auto dtype : {x.max().dtype(), x.min_dim(0).dtype(), x.cummax(0).dtype(), x.mean().dtype(),
@@ -125,7 +125,7 @@ TEST(SumsOfFloats, AreInTheDtypeAskedFor) {
   EXPECT_EQ(x.sum().dtype(), DType::f16);
   const auto sum = x.sum(DType::f32);
   EXPECT_EQ(sum.dtype(), DType::f32);
-  EXPECT_THAT(sum.to_vec_as<float>(), ElementsAre(240'000));  // more than f16 has
+  EXPECT_THAT(sum.to_vec_as<float>(), ElementsAre(240'000));  // more than the largest f16
   const auto gradient = x.grad(sum.backward());
   EXPECT_EQ(gradient->dtype(), DType::f16);
   EXPECT_THAT(gradient->to_vec_as<float>(), ::testing::Each(1));

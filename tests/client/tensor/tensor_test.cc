@@ -1,4 +1,4 @@
-// The tensor API on the CPU backend: what the functions compute, in a user's words.
+// The tensor API on the CPU backend: the results of its functions.
 #include "client/tensor/tensor.h"
 
 #include <sstream>
@@ -84,7 +84,7 @@ TEST(Tensor, AnIndexOutOfRangeIsReportedWhenTheResultIsRead) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("12"));
     EXPECT_THAT(error.what(), ::testing::HasSubstr("tensor_test.cc:"));
   }
-  EXPECT_THAT(values(x + 1), ElementsAre(2, 3, 4));  // and nothing else is lost
+  EXPECT_THAT(values(x + 1), ElementsAre(2, 3, 4));  // other results are not lost
 }
 
 TEST(Tensor, MasksAndComparisons) {

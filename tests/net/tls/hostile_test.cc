@@ -214,7 +214,7 @@ TEST(TlsIdentityUnderChange, IsAlwaysAWholeOne) {
   const auto tls = value_or_throw(ServerTls::open(pki.server));
   std::atomic<bool> is_over = false;
   std::thread writer{[&] {
-    for (int k = 0; !is_over; ++k) {
+    while (!is_over) {
       const auto next = pki.authority.issue({});
       pki.show(next);
       // In place, as an editor writes: a reader may see a part of it.

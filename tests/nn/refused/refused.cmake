@@ -1,5 +1,5 @@
 # Compiles SOURCE, which must fail, and looks for every line "// refused: TEXT" of it among the errors. With
-# LINES_PER_ERROR, what the compiler says must not be longer, taken together.
+# LINES_PER_ERROR, the compiler's output must not have more lines than that for each error, in total.
 set(every_error "")
 if(COMPILER_ID MATCHES "Clang")
   set(every_error "-ferror-limit=0")

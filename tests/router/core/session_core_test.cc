@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "router/core/parts.h"
-#include "router/core/spread.h"
+#include "router/core/replication.h"
 #include "tests/session/programs.h"
 
 namespace burn::router {
@@ -27,10 +27,10 @@ using testing::IsEmpty;
 std::string text_of(const Outgoing& outgoing) {
   struct Text {
     std::string operator()(const proto::DefineProgram& define) const {
-      return "define " + (define.id == kSpreadProgram ? "spread" : std::to_string(define.id));
+      return "define " + (define.id == kReplicationProgram ? "copy" : std::to_string(define.id));
     }
     std::string operator()(const proto::Run& run) const {
-      std::string text = "run " + (run.program == kSpreadProgram ? "spread" : std::to_string(run.program)) + " (";
+      std::string text = "run " + (run.program == kReplicationProgram ? "copy" : std::to_string(run.program)) + " (";
       for (const auto id : run.inputs) text += std::to_string(id) + " ";
       return text + "-> " + std::to_string(run.first_output) + ")";
     }
@@ -89,9 +89,8 @@ TEST_F(SessionCoreTest, MadeWideEveryMemberGetsWhatHomeHas) {
   EXPECT_EQ(core_.write(5, tensor({}, {4}), {}, out_), nullptr);
   taken(out_);
   EXPECT_TRUE(core_.widen(out_).ok());
-  EXPECT_THAT(taken(out_),
-              ElementsAre("0:define spread", "0:run spread (-> 5)", "1:define spread", "1:run spread (5 -> 0)",
-                          "0:define spread", "0:run spread (-> 7)", "1:define spread", "1:run spread (7 -> 0)"));
+  EXPECT_THAT(taken(out_), ElementsAre("0:define copy", "0:run copy (-> 5)", "1:define copy", "1:run copy (5 -> 0)",
+                                       "0:define copy", "0:run copy (-> 7)", "1:define copy", "1:run copy (7 -> 0)"));
 }
 
 TEST_F(SessionCoreTest, OfABatchEachMemberGetsItsRowsAndOfOtherValuesAll) {
@@ -125,9 +124,8 @@ TEST(SessionCoreOnAMesh, ARowHasOnePartOfABatchAndAColumnTheWhole) {
   EXPECT_EQ(core.write(6, rows(1, 2), {}, out), nullptr);
   taken(out);
   EXPECT_TRUE(core.widen(out).ok());
-  EXPECT_THAT(taken(out),
-              ElementsAre("0:define spread", "0:run spread (-> 6)", "1:define spread", "1:run spread (6 -> 0)",
-                          "2:define spread", "2:run spread (-> 6)", "3:define spread", "3:run spread (-> 6)"));
+  EXPECT_THAT(taken(out), ElementsAre("0:define copy", "0:run copy (-> 6)", "1:define copy", "1:run copy (6 -> 0)",
+                                      "2:define copy", "2:run copy (-> 6)", "3:define copy", "3:run copy (-> 6)"));
   EXPECT_EQ(core.write(7, rows(8, 1), 0, out), nullptr);
   EXPECT_THAT(taken(out),
               ElementsAre("0:write 7 f32[2, 1]", "1:write 7 f32[2, 1]", "2:write 7 f32[6, 1]", "3:write 7 f32[6, 1]"));
@@ -165,8 +163,8 @@ TEST_F(SessionCoreTest, AProgramIsRewrittenForEachLayoutOfItsInputsAndErrorsHave
   EXPECT_EQ(core_.run(run_of(1, {8}, 11, {0}), out_), nullptr);
   EXPECT_EQ(core_.variants_made(), 2u);
   const auto own = std::to_string(kFirstOwnProgram);
-  EXPECT_EQ(core_.names().in_client_words(internal_error("program " + own + ": no")).message(), "program 1: no");
-  EXPECT_EQ(core_.names().in_client_words(internal_error("program 17: no")).message(), "program 17: no");
+  EXPECT_EQ(core_.names().with_client_ids(internal_error("program " + own + ": no")).message(), "program 1: no");
+  EXPECT_EQ(core_.names().with_client_ids(internal_error("program 17: no")).message(), "program 17: no");
   taken(out_);
   core_.define(1, scale_program({4, 2}), {}, out_);
   EXPECT_EQ(core_.run(run_of(1, {7}, 12, {0}), out_), nullptr);
@@ -277,10 +275,10 @@ TEST(Parts, OfAMeshJoinedAreTheWhole) {
 TEST(Spread, OnAMeshGoesAlongHomesColumnThenAlongRows) {
   const Mesh mesh{.data = 2, .model = 2};
   const ir::TensorType type{ir::DType::f32, {3}};
-  EXPECT_EQ(value_or_throw(spread_program(type, mesh, 1, 1))->effect_count, 2);
-  EXPECT_EQ(value_or_throw(spread_program(type, mesh, 1, 3))->effect_count, 2);
-  EXPECT_EQ(value_or_throw(spread_program(type, mesh, 1, 0))->effect_count, 1);
-  const auto other = value_or_throw(spread_program(type, mesh, 1, 2));
+  EXPECT_EQ(value_or_throw(replication_program(type, mesh, 1, 1))->effect_count, 2);
+  EXPECT_EQ(value_or_throw(replication_program(type, mesh, 1, 3))->effect_count, 2);
+  EXPECT_EQ(value_or_throw(replication_program(type, mesh, 1, 0))->effect_count, 1);
+  const auto other = value_or_throw(replication_program(type, mesh, 1, 2));
   EXPECT_EQ(other->effect_count, 1);
   EXPECT_EQ(other->type_of(other->outputs.at(0)), type);
 }
@@ -288,8 +286,8 @@ TEST(Spread, OnAMeshGoesAlongHomesColumnThenAlongRows) {
 TEST(Spread, IsMadeForEveryKindOfValue) {
   for (const auto& type : {ir::TensorType{ir::DType::f32, {}}, ir::TensorType{ir::DType::bool_, {3}},
                            ir::TensorType{ir::DType::i64, {0, 2}}, ir::TensorType{ir::DType::bf16, {2, 3, 4}}}) {
-    const auto home = value_or_throw(spread_program(type, {.data = 3}, 1, 1)),
-               other = value_or_throw(spread_program(type, {.data = 3}, 1, 2));
+    const auto home = value_or_throw(replication_program(type, {.data = 3}, 1, 1)),
+               other = value_or_throw(replication_program(type, {.data = 3}, 1, 2));
     EXPECT_EQ(home->inputs.at(0).type, type);
     EXPECT_THAT(home->outputs, IsEmpty());
     EXPECT_EQ(home->effect_count, 1);

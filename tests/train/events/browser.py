@@ -1,4 +1,4 @@
-"""Chromium without a window, told what to do over WebDriver: needs chromium and chromedriver, and no package of Python."""
+"""Headless Chromium, controlled by WebDriver: needs chromium and chromedriver, but no Python package."""
 import base64
 import json
 import pathlib
@@ -80,7 +80,7 @@ class Browser:
         self.request("POST", "/actions", {"actions": [pointer]})
 
     def problems(self):
-        """What the console has of errors, a refusal by the content policy among them."""
+        """The errors in the console, including refusals by the content security policy."""
         return [entry["message"] for entry in self.request("POST", "/se/log", {"type": "browser"})]
 
     def screenshot(self, path):

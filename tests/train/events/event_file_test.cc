@@ -1,4 +1,4 @@
-// The file of events: what is read is what was written, also after a process that was killed, a resume, damage.
+// The file of events: reads return the events that were written, also after a killed process, a resume, or damage.
 #include "train/events/event_file.h"
 
 #include <cmath>
@@ -58,7 +58,7 @@ TEST(Codec, GivesBackEveryKindOfEvent) {
 
 TEST(Codec, ReadsFewerFieldsAndSkipsUnknownKinds) {
   auto bytes = encode({1, EpochEnd{2, 10, 400, 1e-4}});
-  bytes.resize(bytes.size() - 8);  // without the rate
+  bytes.resize(bytes.size() - 8);  // drops the last field, the learning rate
   EXPECT_EQ(std::get<EpochEnd>(decode(bytes)->body).step, 400);
   std::string unknown;
   put_varint(unknown, 2);

@@ -1,4 +1,4 @@
-// From the thread that trains to the sinks: what arrives, in which order, and what is merged.
+// Events from the training thread to the sinks: which arrive, in which order, and which are merged.
 #include "train/events/event_stream.h"
 
 #include <chrono>
@@ -28,8 +28,8 @@ struct Recorder : EventSink {
   }
 };
 
-// Does not return from its first event before it is told to.
-struct Slow : Recorder {
+// Blocks in its first event until `may_go_on` is set.
+struct BlockingRecorder : Recorder {
   std::promise<void> begun;
   std::shared_future<void> may_go_on;
   void event(const Event& event) override {
@@ -54,7 +54,7 @@ TEST(EventStream, DeliversInOrderWhatIsNotMerged) {
 
 TEST(EventStream, NeverWaitsForASinkAndLosesNoPointEpochOrMessage) {
   std::promise<void> go_on;
-  const auto sink = std::make_shared<Slow>();
+  const auto sink = std::make_shared<BlockingRecorder>();
   sink->may_go_on = go_on.get_future().share();
   EventStream stream{{sink}};
   stream.publish(Message{.text = "first"});
@@ -66,7 +66,7 @@ TEST(EventStream, NeverWaitsForASinkAndLosesNoPointEpochOrMessage) {
     stream.publish(Progress{.items = step});
     if (step % 1000 == 0) stream.publish(EpochEnd{.epoch = step / 1000});
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{10});  // the sink has not gone on
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{10});  // the sink still blocks
   go_on.set_value();
   stream.flush();
   EXPECT_EQ(sink->of<EpochEnd>().size(), 100u);

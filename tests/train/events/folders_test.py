@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """burn-dashboard without a browser: metrics as CSV, and runs that are removed.
 
-usage: folders_test.py BURN_DASHBOARD TRAINING    the latter: a program that trains, with --artifacts and --epochs
+usage: folders_test.py BURN_DASHBOARD TRAINING    TRAINING: a program that trains, with the options --artifacts and --epochs
 """
 import csv
 import pathlib
@@ -65,6 +65,13 @@ class Folders(unittest.TestCase):
         self.assertIn("removed 2 runs", dashboard(self.runs, "--prune", "0", "--yes").stdout)
         self.assertFalse((self.runs / "first").exists())
         self.assertEqual([path.name for path in (self.runs / "second").iterdir()], ["note.txt"])
+
+    def test_a_run_of_unknown_age_is_not_removed(self):
+        events = self.runs / "first" / "events"
+        events.write_bytes(events.read_bytes()[:8])  # the header, without an event
+        self.assertIn("removed 1 runs", dashboard(self.runs, "--prune", "0", "--yes").stdout)
+        self.assertTrue(events.exists())
+        self.assertFalse((self.runs / "second").exists())
 
     def test_a_run_that_is_under_way_is_not_removed(self):
         running = subprocess.Popen(training(self.runs / "running", 100000), stdout=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-// Loggers: what they write, read back.
+// Loggers: their output, read back.
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -115,8 +115,8 @@ std::string hex(const std::string& bytes) {
   return text;
 }
 
-// Expected: tests/train/events/tensorboard_reference.py. The first one is also the record in the documentation of
-// TensorBoard's own reader.
+// Expected: tests/train/events/tensorboard_reference.py. The first one is also in the documentation of TensorBoard's
+// own reader.
 TEST(TensorBoard, RecordsAreThoseThatItReads) {
   EXPECT_EQ(hex(tensorboard::version_event(1599759586)),
             "1800000000000000a37f4b22090000803899d6d7411a0d627261696e2e4576656e743a32124b36ab");

@@ -1,4 +1,4 @@
-// A run that never was, as events: for tests of what shows and keeps runs.
+// The events of a made-up training run, for tests of the code that displays and stores runs.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ inline Start made_up_start(std::string run = "a1b2") {
   return start;
 }
 
-// An epoch of 100 steps: losses fall from 1/epoch, accuracies rise; validation is best in epoch 2.
+// An epoch of 100 steps: training losses fall and accuracies rise; validation is best in epoch 2.
 inline std::vector<Event> made_up_epoch(std::int64_t epoch) {
   std::vector<Event> events;
   const auto add = [&](Body body) {

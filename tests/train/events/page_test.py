@@ -20,7 +20,7 @@ SCREENSHOTS = None
 
 
 def status_of(url, method="GET", **headers):
-    """Of the answer itself: redirections are not followed."""
+    """The status of the first answer: redirections are not followed."""
     parts = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(parts.netloc, timeout=20)
     connection.request(method, url.removeprefix(f"http://{parts.netloc}"), headers=headers)
@@ -33,7 +33,7 @@ def url_in(lines, expected=r"http://\S+"):
     for line in lines:
         if found := re.search(expected, line):
             return found.group()
-    raise AssertionError("the program has ended and told no address")
+    raise AssertionError("the program has ended without printing an address")
 
 
 def keep(browser, name):
@@ -105,7 +105,7 @@ class Page(unittest.TestCase):
             browser.press(key)
             browser.wait_for(condition, seconds=5)
         keep(browser, "page-dark")
-        # The choices outlast the page.
+        # The choices survive a reload of the page.
         browser.run("location.reload()")
         browser.wait_for(f"{theme} == 'dark' && document.getElementById('log').checked")
         self.expect_no_problems()
@@ -116,7 +116,7 @@ class Page(unittest.TestCase):
         browser.wait_for("document.querySelectorAll('#charts canvas').length == 2")
 
         def last_step(chart):
-            """That is under the pointer at the right edge, as the legend says it."""
+            """The step in the legend while the pointer is at the right edge of the chart."""
             over = f"#charts article:nth-child({chart}) .u-over"
             browser.point(over, 0.5)
             browser.point(over, 0.99)
@@ -171,7 +171,7 @@ class Page(unittest.TestCase):
         self.assertEqual(status_of(url), 303)
         self.assertEqual(status_of(url[:-1]), 401)
         self.assertEqual(status_of(url.split("?")[0]), 401)
-        # The token goes from the address into a cookie, and the page works with it.
+        # The page moves the token from the address into a cookie, and works with it.
         self.browser.open(url)
         self.browser.wait_for("document.querySelectorAll('#charts canvas').length == 2")
         self.assertNotIn("token", self.browser.run("return location.href"))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the records that tests/train/events/log_test.cc expects in TensorBoard's event files, as hex.
 
-Made by the protobuf package from the fields that event.proto and summary.proto of TensorFlow declare, and by a CRC-32C
-that goes bit by bit: by none of the code that it checks. Needs python3-protobuf.
+Made by the protobuf package from the fields that event.proto and summary.proto of TensorFlow declare, and a CRC-32C
+that is computed bit by bit: it shares no code with the tested implementation. Needs python3-protobuf.
 """
 import struct
 

@@ -1,6 +1,6 @@
 // Plays a made-up training on the terminal's dashboard, for tests/train/events/terminal_test.py.
 //
-//   terminal_player FOLDER SECONDS [segv|abort|exit|throw|kill]    how it ends; without: as a training does
+//   terminal_player FOLDER SECONDS [segv|abort|exit|throw|kill]    how it ends; by default as a training does
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -27,7 +27,7 @@ void end_by(const std::string& way) {
   if (way == "throw") throw std::runtime_error("thrown out of a training");
 }
 
-// Steps of 2 ms, until the time is over or a stop is asked for.
+// Publishes steps of 2 ms until the time is over or a stop is requested.
 void train(events::EventStream& stream, double seconds, const std::string& way) {
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The terminal's dashboard on a terminal: tmux presses its keys and reads its screen. usage: terminal_test.py PLAYER
 
-PLAYER is tests/train/events/terminal_player.cc. Ends with 77, which ctest takes for skipped, where there is no tmux.
+PLAYER is tests/train/events/terminal_player.cc. Exits with 77, which ctest reports as skipped, if there is no tmux.
 """
 import pathlib
 import shutil
@@ -20,11 +20,11 @@ def tmux(*arguments):
 
 
 class Terminal:
-    """A shell on a terminal of its own."""
+    """A shell in its own tmux session."""
 
     def __init__(self, width, height):
         self.folder = tempfile.TemporaryDirectory()
-        tmux.server = f"burn-terminal-test-{time.time_ns()}"  # a server that has just ended may still be there
+        tmux.server = f"burn-terminal-test-{time.time_ns()}"  # the server of the previous test may still be ending
         tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height), "env", "-i", "PATH=/usr/bin:/bin",
              "TERM=screen-256color", "LANG=C.UTF-8", "PS1=ready$ ", "/bin/bash", "--norc", "--noprofile")
         tmux("set-option", "-g", "mouse", "on")
@@ -57,7 +57,7 @@ class Terminal:
         raise AssertionError(f"{texts} did not come; the screen is\n{self.screen()}")
 
     def expect_is_given_back(self):
-        """The shell's line is there, and shows what is typed."""
+        """The shell accepts commands again, and its terminal echoes what is typed."""
         self.type("stty -a | grep -o ' echo ' ; tty -s && echo is-a-$((40+2))-terminal")
         self.wait_for(" echo ", "is-a-42-terminal")
 
@@ -117,7 +117,7 @@ class Dashboard(unittest.TestCase):
         tabs = terminal.screen().split("\n")[1]
         for name, legend in (("Accuracy", "train 9"), ("Loss", "train 0.")):
             column = tabs.index(name) + 2
-            # What xterm sends where a program has asked for the mouse: ESC [ M, then the button, column and line, each plus 32.
+            # The bytes that xterm sends to a program that has enabled mouse reports: ESC [ M, then the button, column and line, each plus 32.
             tmux("send-keys", "-H", *(f"{byte:02x}" for byte in (*b"\x1b[M", 32, 32 + column, 32 + 2)))
             tmux("send-keys", "-H", *(f"{byte:02x}" for byte in (*b"\x1b[M", 35, 32 + column, 32 + 2)))
             terminal.wait_for(legend)

@@ -1,4 +1,4 @@
-// The terminal dashboard without a terminal: series, charts, what the screen says, what keys do.
+// The terminal dashboard without a terminal: series, charts, the text on the screen, the effect of keys.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -135,7 +135,7 @@ TEST(View, ShowsTheMemoryAndUseOfTheDeviceWhileTheTrainingRuns) {
   run.set_device_use(events::DeviceUse{3'250'000'000, 79'100'000'000, 0.85});
   EXPECT_THAT(screen(run, {}), HasSubstr("first-run  on cpu  memory 3.25/79.10 GB, use 85 %"));
   auto start = run.start();
-  start.device = "ws://" + std::string(30, 'h') + ":3000";  // leaves no room for it in the first line
+  start.device = "ws://" + std::string(30, 'h') + ":3000";  // too long to fit the memory into the first line
   start.resumed = true;
   run.add({1, start});
   EXPECT_THAT(screen(run, {}), HasSubstr("ago   memory 3.25/79.10 GB, use 85 %"));

@@ -1,4 +1,4 @@
-// The browser's dashboard: which requests are answered, and what the page is told.
+// The browser's dashboard: which requests are answered, and which changes are sent to the page.
 #include <future>
 #include <random>
 
@@ -166,7 +166,7 @@ TEST(DashboardJson, SendsOnlyWhatIsNewOfCurves) {
     parts = text.empty() ? boost::json::value(boost::json::array()) : boost::json::parse(text);
     return parts.as_array().size();
   };
-  EXPECT_EQ(take(), 1u + 2 + 4);  // clear, two metrics by step, and by epoch on two splits
+  EXPECT_EQ(take(), 1u + 2 + 4);  // clear; two metrics by step; two metrics by epoch, on two splits each
   EXPECT_EQ(take(), 0u);
   board.change(0, [](BoardRun& run) {
     run.state.add({1, events::MetricPoint::of(0, Split::train, 101, std::nan(""))});
@@ -197,7 +197,7 @@ void send_text(const UniqueFd& socket, const std::string& text) {
   (void)::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL);
 }
 
-// Until the connection is closed, or the text has come.
+// Receives until the connection is closed or `until` has arrived.
 std::string receive(const UniqueFd& socket, const std::string& until = "") {
   std::string text;
   char bytes[4096];
@@ -235,13 +235,13 @@ TEST(WebDashboard, AsksForTheUseOfTheDeviceWhileTheTrainingGoesOn) {
                            return std::optional(events::DeviceUse{1'000'000'000, 2'000'000'000, 0.5});
                          }};
   for (const auto& event : events::made_up_run(1)) dashboard.event(event);
-  EXPECT_EQ(asked, 1);  // by the one event that says how far the training is
+  EXPECT_EQ(asked, 1);  // once, for the only Progress event
   const auto runs = connect_to(dashboard.url());
   send_text(runs, "GET /api/runs HTTP/1.1\r\n" + kLocal);
   EXPECT_THAT(receive(runs), HasSubstr("memory 1.00/2.00 GB, use 50 %"));
 }
 
-// A browser's headers come in more than one read.
+// A browser's headers arrive in more than one read.
 TEST(WebDashboard, TakesRequestsOfUpToEightKibibytes) {
   WebDashboard dashboard{{.address = {"127.0.0.1", 0, true}, .token = ""}, "run", {}};
   for (const std::size_t size : {400U, 600U, 2000U, 7000U}) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kLabelColumns = 9;
 
-// 1, 2 or 5 times a power of ten, for some `about` ticks in the range.
+// The distance of ticks: 1, 2 or 5 times a power of ten, for about `about` ticks in the range.
 double tick_step(double low, double high, int about) {
   const double rough = (high - low) / about, power = std::pow(10, std::floor(std::log10(rough)));
   for (const double times : {1.0, 2.0, 5.0}) {
@@ -29,12 +29,12 @@ struct Range {
     high = is_empty ? value : std::max(high, value);
     is_empty = false;
   }
-  // Out to the next multiples of `step`.
+  // Extends the range to multiples of `step`.
   void round_to(double step) {
     low = std::floor(low / step + 1e-9) * step;
     high = std::ceil(high / step - 1e-9) * step;
   }
-  // A range without width, or without values, gets one.
+  // Gives the range a width if it has none or no values.
   void widen() {
     if (is_empty) low = 0, high = 1;
     if (high > low) return;
@@ -44,7 +44,7 @@ struct Range {
   }
 };
 
-// From values to dots of the drawing area; y grows downwards.
+// Maps values to dots of the drawing area; y grows downwards.
 class Scale {
  public:
   Scale(const Chart& chart, Rect plot) : is_log_(chart.logarithmic), plot_(plot) {
@@ -58,7 +58,7 @@ class Scale {
     if (!is_log_) y_.round_to(tick_step(y_.low, y_.high, y_ticks_about()));
   }
 
-  // Values beyond would overflow what axes are computed with.
+  // Values outside these limits would overflow the computation of the axes.
   bool is_shown(const Point& point) const {
     constexpr double kSmallest = 1e-300, kLargest = 1e300;
     return std::abs(point.y) <= kLargest && (!is_log_ || point.y >= kSmallest);
@@ -88,7 +88,7 @@ class Scale {
   Range x_, y_;
 };
 
-// Dots of one character: bits as Unicode numbers them.
+// The dots of the drawing area: a bit mask per character, with the bits of Unicode's braille patterns.
 class Dots {
  public:
   explicit Dots(Rect plot)

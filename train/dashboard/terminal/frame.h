@@ -1,4 +1,4 @@
-// A screenful of characters: what the terminal dashboard draws on, before it goes to a terminal.
+// A grid of characters that the terminal dashboard draws on before it is shown on a terminal.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Rect {
   int x = 0, y = 0, width = 0, height = 0;
 };
 
-// What lies outside of the frame is not drawn.
+// Drawing is clipped to the frame.
 class Frame {
  public:
   Frame(int width, int height)
@@ -40,7 +40,7 @@ class Frame {
   int put(int x, int y, std::string_view text, Style style = {}, int end = -1);
   void fill(Rect area, char32_t character, Style style = {});
   void box(Rect area, Style style = {});  // the border, and blanks inside
-  std::string line(int y) const;          // as UTF-8, without blanks at its end
+  std::string line(int y) const;          // as UTF-8, without trailing blanks
 
  private:
   std::size_t index(int x, int y) const {
@@ -51,7 +51,7 @@ class Frame {
   std::vector<Cell> cells_;
 };
 
-// Of UTF-8; what is not is one character a byte.
+// Decodes UTF-8; each byte of an invalid sequence becomes one character.
 std::u32string characters_of(std::string_view text);
 std::string utf8(char32_t character);
 int columns_of(std::string_view text);

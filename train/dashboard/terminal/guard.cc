@@ -14,17 +14,17 @@ namespace burn::train::dashboard {
 namespace {
 
 constexpr std::array kFaults = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
-constexpr std::array kRequests = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};  // to end, which a program may answer itself
+constexpr std::array kRequests = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};  // requests to end; a program may handle them
 constexpr int kSignals = 65;
 
-// What a signal handler needs, of the one guard that there is.
+// The data of the only guard, for its signal handlers.
 struct Saved {
   std::atomic<bool> is_active{false}, is_given_back{false};
   int terminal = -1, error = -1, captured = -1;
   termios mode{};
   std::array<struct sigaction, kSignals> before{};
   std::array<char, 4096> tail{};
-  std::atomic<std::size_t> tail_bytes{0};  // all that were kept so far
+  std::atomic<std::size_t> tail_bytes{0};  // all bytes ever kept; `tail` is a ring buffer
 };
 Saved saved;
 
@@ -71,7 +71,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   if (is_fault) show_what_was_captured();
   if (has_handler) return call(before, signal, info, context);
   ::sigaction(signal, &before, nullptr);
-  ::raise(signal);  // taken when this handler returns
+  ::raise(signal);  // delivered when this handler returns
 }
 
 void install(int signal, bool is_fault) {
@@ -124,8 +124,8 @@ bool TerminalGuard::is_given_back() { return saved.is_given_back; }
 
 void TerminalGuard::give_back() {
   if (!saved.is_active || saved.is_given_back.exchange(true)) return;
-  // Mouse reports off, keypad off, colours off, cursor on, back from the alternate screen: what the terminals of this
-  // century answer to, and the others ignore.
+  // Mouse reports off, keypad off, colours off, cursor on, alternate screen off: modern terminals understand these, and
+  // others ignore them.
   constexpr std::string_view kLeave = "\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?1l\x1b>\x1b[0m\x1b[?25h\x1b[?1049l";
   write_all(saved.terminal, kLeave.data(), kLeave.size());
   ::tcsetattr(saved.terminal, TCSANOW, &saved.mode);

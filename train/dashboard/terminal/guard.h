@@ -1,27 +1,27 @@
-// Gives the terminal back whatever ends the process: a signal, an exception, exit().
+// Restores the terminal whatever ends the process: a signal, an exception, exit().
 #pragma once
 
 #include <string_view>
 
 namespace burn::train::dashboard {
 
-// While it lives, signals that end the process first put the terminal as it was found and say on stderr what was last
-// captured. Handlers that others have set for SIGINT, SIGTERM, SIGHUP and SIGQUIT are called and leave the terminal
-// alone. One at a time.
+// During its lifetime, signals that end the process first restore the terminal; faults also write the output captured
+// last to stderr. Handlers that the program has installed for SIGINT, SIGTERM, SIGHUP and SIGQUIT are called instead,
+// without restoring the terminal. One at a time.
 class TerminalGuard {
  public:
-  // `terminal`: its descriptor; `error`: where stderr went before; `captured`: the end of a pipe whose rest is shown if
-  // the process crashes. They outlive this.
+  // `terminal`: its descriptor; `error`: the original stderr; `captured`: the read end of a pipe whose remaining
+  // content is shown if the process crashes. They must outlive the guard.
   TerminalGuard(int terminal, int error, int captured);
   ~TerminalGuard();
   TerminalGuard(const TerminalGuard&) = delete;
   TerminalGuard& operator=(const TerminalGuard&) = delete;
 
-  // Remembers the last bytes of the output, to be shown if the process crashes.
+  // Stores the last bytes of the output, to be shown if the process crashes.
   static void keep(std::string_view output);
-  // A signal has given the terminal back: nothing may be drawn any more.
+  // Whether the terminal has been restored, after which nothing may be drawn any more.
   static bool is_given_back();
-  // As a signal would. Safe in signal handlers.
+  // Restores the terminal as a signal would. Async-signal-safe.
   static void give_back();
 };
 

@@ -59,7 +59,7 @@ void OutputCapture::add(std::string_view bytes) {
   TerminalGuard::keep(bytes);
   if (unwritten_.size() < kMaxUnwritten) unwritten_ += bytes;
   for (const char byte : bytes) {
-    if (in_escape_) {  // "\x1b[31m": up to its first letter
+    if (in_escape_) {  // "\x1b[31m": ends with its first letter
       in_escape_ = (byte < 'A' || byte > 'Z') && (byte < 'a' || byte > 'z');
     } else if (byte == '\x1b') {
       in_escape_ = true;
@@ -77,7 +77,7 @@ void OutputCapture::add(std::string_view bytes) {
   while (lines_.size() > kLines) lines_.pop_front();
 }
 
-// A file that cannot be written is told in the pane, once; the training goes on.
+// If the file cannot be written, the pane shows it once, and the training continues.
 void OutputCapture::write_file() {
   if (!may_write_ || unwritten_.empty() || has_failed_) return;
   try {

@@ -1,4 +1,4 @@
-// Takes what the program writes to stdout and stderr while a dashboard has the terminal.
+// Captures what the program writes to stdout and stderr while a dashboard uses the terminal.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 
 namespace burn::train::dashboard {
 
-// read() and lines() from one thread. Everything also goes to a file, byte by byte.
+// read() and lines() are called by one thread. All captured bytes are also written to a file, unchanged.
 class OutputCapture {
  public:
-  static constexpr std::size_t kLines = 1000;  // the newest, which are kept
+  static constexpr std::size_t kLines = 1000;  // how many of the newest lines are kept
 
-  // From now on stdout and stderr of the process are a pipe. Errors (thrown): UNAVAILABLE with the system's reason.
+  // Redirects stdout and stderr of the process to a pipe. Errors (thrown): UNAVAILABLE with the system's reason.
   explicit OutputCapture(std::filesystem::path log);
-  ~OutputCapture();  // they are what they were, and the rest of the pipe is in the file
+  ~OutputCapture();  // restores them, and writes the rest of the pipe to the file
   OutputCapture(const OutputCapture&) = delete;
   OutputCapture& operator=(const OutputCapture&) = delete;
 
-  int pipe() const { return read_end_.get(); }  // readable when something was written
+  int pipe() const { return read_end_.get(); }  // readable when there is output
   int former_stdout() const { return stdout_.get(); }
   int former_stderr() const { return stderr_.get(); }
 
-  bool read();  // takes what there is; false: nothing
-  // The file is a new run's: what it has of former ones is dropped. Until this or keep_file() nothing is written.
+  bool read();  // reads what has been written; false: nothing
+  // The file is for a new run: its old content is dropped. Nothing is written to it before this or keep_file().
   void replace_file() { may_write_ = should_replace_ = true; }
   void keep_file() { may_write_ = true; }
   const std::deque<std::string>& lines() const { return lines_; }  // without escape sequences
@@ -44,7 +44,7 @@ class OutputCapture {
   bool may_write_ = false, should_replace_ = false, has_failed_ = false;
   std::string unwritten_;
   std::deque<std::string> lines_;
-  bool line_is_open_ = false;  // the last line has no end yet
+  bool line_is_open_ = false;  // the last line is not complete yet
   bool in_escape_ = false;
 };
 

@@ -19,7 +19,7 @@ namespace burn::train::dashboard {
 namespace {
 
 // Characters beyond ASCII need a locale that has them. NOLINTBEGIN(concurrency-mt-unsafe): the locale of the process is
-// the terminal's affair, changed only here and put back by the same thread.
+// used for the terminal only, changed only here and restored by the same thread.
 std::string use_utf8() {
   const char* before = std::setlocale(LC_CTYPE, nullptr);
   std::string kept = before != nullptr ? before : "C";
@@ -29,10 +29,9 @@ std::string use_utf8() {
   return kept;
 }
 
-// The same terminal opened once more, so that its reads return at once where there is nothing to read; the flag is of
-// an open file, which `input` may share with other programs. Without it ncurses, which has dropped an event of the
-// mouse that it was not asked for, waits for the next input with the thread that draws. Where the terminal has no name,
-// `input`.
+// Opens the same terminal again with O_NONBLOCK, so that its reads return at once without input; the flag belongs to
+// the open file, which `input` may share with other programs. Without it, ncurses blocks the drawing thread until the
+// next input after it has dropped an unrequested mouse event. If the terminal has no name, duplicates `input`.
 int open_without_waiting(int input) {
   const char* name = ::ttyname(input);
   const int opened = name != nullptr ? ::open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
@@ -55,7 +54,7 @@ short number_of(Color color) {
     case Color::cyan:
       return COLOR_CYAN;
     case Color::grey:
-      return 8;  // "bright black", where there are 16 colours
+      return 8;  // "bright black" of terminals with 16 colours
     case Color::standard:
       return -1;
   }

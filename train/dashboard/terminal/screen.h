@@ -1,4 +1,4 @@
-// The terminal itself, by ncurses: shows frames, reads keys. The only file that knows ncurses is screen.cc.
+// The terminal, accessed with ncurses: shows frames, reads keys. Only screen.cc includes ncurses.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,16 @@ struct Input {
   enum class Kind : std::uint8_t { key, click, resized } kind = Kind::key;
   Key key = Key::other;
   char character = 0;
-  int x = 0, y = 0;  // of a click
+  int x = 0, y = 0;  // position of a click
 };
 
 // One at a time in a process; all calls from one thread.
 class Screen {
  public:
-  // `input`, `output`: the terminal's descriptors, which stay the caller's. Errors (thrown): UNAVAILABLE for a terminal
-  // that cannot place the cursor, or whose TERM is not known.
+  // `input`, `output`: the terminal's descriptors, which the caller still owns. Errors (thrown): UNAVAILABLE for a
+  // terminal that cannot position the cursor, or whose TERM is not known.
   Screen(int input, int output);
-  ~Screen();  // the terminal is as it was
+  ~Screen();  // restores the terminal
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 

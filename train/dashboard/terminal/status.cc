@@ -53,7 +53,7 @@ void draw_bar(Frame& frame, int y, std::string_view name, double done, const std
   const double eighths = done * width * 8;
   for (int i = 0; i < width; ++i) {
     const int filled = std::clamp(static_cast<int>(eighths) - 8 * i, 0, 8);
-    // U+2588 is a whole block, the seven after it have an eighth less each.
+    // U+2588 is a full block; each of the seven characters after it is an eighth smaller.
     frame.put(begin + i, y, filled == 0 ? U'·' : static_cast<char32_t>(0x2590 - filled),
               filled == 0 ? kGrey : Style{.color = color});
   }
@@ -73,7 +73,7 @@ namespace {
 
 struct Title {
   std::string left, right;
-  bool has_device_use = false;  // at its left, where there is room
+  bool has_device_use = false;  // left of it, if there is room
 };
 
 Title title_of(const RunState& run, const Moment& moment, int width) {
@@ -139,7 +139,7 @@ void draw_status(Frame& frame, Rect area, const RunState& run, const Moment& mom
 void draw_output(Frame& frame, Rect area, const RunState& run, const Moment& moment) {
   for (int x = 0; x < area.width; ++x) frame.put(x, area.y, U'─', kGrey);
   frame.put(2, area.y, " messages and output ", kGrey);
-  // Messages keep their place above the output: they are few, and mean more.
+  // Messages are always shown above the output: they are few, and more important.
   const int lines = area.height - 1;
   const auto& messages = run.messages();
   const int output = moment.output != nullptr ? static_cast<int>(moment.output->size()) : 0;

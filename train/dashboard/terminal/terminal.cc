@@ -23,8 +23,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kFrameInterval{100};
-constexpr std::size_t kPlainBytes = std::size_t{64} << 10;  // of the lines that stay on the terminal
-constexpr int kEndedByUser = 130;                           // as a shell says of Ctrl-C
+constexpr std::size_t kPlainBytes = std::size_t{64} << 10;  // limit of the lines that remain on the terminal
+constexpr int kEndedByUser = 130;                           // the exit status that shells use for Ctrl-C
 
 std::atomic<bool> terminal_is_taken{false};
 
@@ -38,7 +38,7 @@ struct TerminalDashboard::Terminal {
   ~Terminal() { terminal_is_taken = false; }
 
   OutputCapture capture;
-  TerminalGuard guard;  // given back before the capture, after the screen
+  TerminalGuard guard;  // destroyed after the screen, before the capture
   Screen screen;
   Clock::time_point drawn{};
 };
@@ -87,7 +87,7 @@ void TerminalDashboard::event(const events::Event& event) {
   state_.add(event);
   if (goes_on) state_.set_device_use(use);
   if (const auto* start = std::get_if<events::Start>(&event.body)) resumed_ = start->resumed;
-  if (!std::holds_alternative<events::Progress>(event.body)) lines_->event(event);  // a log has the epochs
+  if (!std::holds_alternative<events::Progress>(event.body)) lines_->event(event);  // the log has epochs only
   has_news_ = true;
 }
 
@@ -143,7 +143,7 @@ void TerminalDashboard::act(Action action) {
   }
 }
 
-// When there is news, and every second, as times grow by themselves.
+// Draws after new events, and every second, as displayed times advance.
 void TerminalDashboard::draw_frame() {
   const auto now = Clock::now();
   const auto since = now - terminal_->drawn;

@@ -1,4 +1,4 @@
-// The terminal dashboard: shows a training on the whole terminal while it runs.
+// The terminal dashboard: a full-screen view of a training while it runs.
 #pragma once
 
 #include <atomic>
@@ -19,21 +19,21 @@
 namespace burn::train::dashboard {
 
 struct TerminalOptions {
-  std::filesystem::path artifact_dir;  // output.log is written there
+  std::filesystem::path artifact_dir;  // folder for output.log
   Stop stop;
-  std::vector<RendererSink::Format> formats;  // of the lines that stay on the terminal at the end
-  events::DeviceUseNow device_use = {};       // of the device, asked for while the training goes on
+  std::vector<RendererSink::Format> formats;  // for the lines that remain on the terminal at the end
+  events::DeviceUseNow device_use = {};       // queried while the training runs
 };
 
-// stdin and stdout are one terminal of at least 80 by 24 whose TERM is known, this process is in its foreground, and no
-// other TerminalDashboard has it.
+// Whether stdin and stdout are one terminal of at least 80 by 24 whose TERM is known, this process is in its
+// foreground, and no other TerminalDashboard uses it.
 bool terminal_is_usable();
 
-// Has the terminal from construction to destruction, with a thread of its own. stdout and stderr of the process are
-// shown in a pane meanwhile. At the end, the lines that a plain log of the run has are written to stdout.
+// Uses the terminal from construction to destruction, on its own thread. Meanwhile, stdout and stderr of the process
+// are shown in a pane. At the end, the lines of a plain log of the run are written to stdout.
 class TerminalDashboard final : public events::EventSink {
  public:
-  // Errors (thrown): UNAVAILABLE where the terminal cannot be used.
+  // Errors (thrown): UNAVAILABLE if the terminal cannot be used.
   explicit TerminalDashboard(TerminalOptions options);
   ~TerminalDashboard() override;
 
@@ -50,12 +50,12 @@ class TerminalDashboard final : public events::EventSink {
 
   const TerminalOptions options_;
   std::unique_ptr<Terminal> terminal_;
-  std::mutex mutex_;  // of the state, and what was started
+  std::mutex mutex_;  // guards state_, resumed_ and lines_
   RunState state_;
   std::atomic<bool> has_news_{true};
-  std::optional<bool> resumed_;  // what the last Start says, until the thread has seen it
-  ViewState view_;               // of the thread
-  std::ostringstream plain_;     // what a plain log of the run has
+  std::optional<bool> resumed_;  // from the last Start, until the thread has handled it
+  ViewState view_;               // used by the thread only
+  std::ostringstream plain_;     // the run as a plain log
   std::unique_ptr<RendererSink> lines_;
   std::atomic<bool> is_over_{false};
   std::thread thread_;

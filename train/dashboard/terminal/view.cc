@@ -34,7 +34,7 @@ struct Tab {
   int x, width;
 };
 
-// As many tabs as there is room for, with the selected one among them.
+// As many tabs as fit, including the selected one.
 std::vector<Tab> tabs(const RunState& run, const ViewState& view, int width) {
   const auto& metrics = run.metrics();
   std::size_t first = 0;
@@ -118,7 +118,7 @@ void draw_legend(Frame& frame, const RunState& run, const ViewState& view, int y
               {.color = Color::green});
 }
 
-// The texts of the splits side by side where there is room, else one below the other.
+// The texts of the splits side by side if they fit, else one below the other.
 void draw_texts(Frame& frame, Rect area, const RunState& run, const ViewState& view) {
   int x = area.x + 1, top = area.y, bottom = top;
   for (const auto split : kAllSplits) {
@@ -204,7 +204,7 @@ Action press(ViewState& view, std::size_t metrics, Key key, char character) {
     if (character == 's' && view.can_stop) return Action::stop_with_checkpoint;
     if (character == 'd' && view.can_stop) return Action::stop_without_checkpoint;
     if (character == 'e') return view.can_stop ? Action::end_at_once : Action::leave;
-    view.asks_to_stop = character != 'c' && character != 'q' && key != Key::escape;  // other keys are no answer
+    view.asks_to_stop = character != 'c' && character != 'q' && key != Key::escape;  // other keys: no answer
     return Action::none;
   }
   constexpr std::uint8_t kPanes = 3;
@@ -251,7 +251,7 @@ void draw(Frame& frame, const RunState& run, const ViewState& view, const Moment
   for (const auto& tab : tabs(run, view, width))
     frame.put(tab.x, 1, " " + run.metrics()[tab.metric].name + " ", tab.metric == view.metric ? kSelected : Style{},
               width);
-  // From below: keys, the pane of output (a fifth of the height), two bars, three lines of status.
+  // From the bottom: keys, the output pane (a fifth of the height), two bars, three lines of status.
   const int pane = std::max((height - 9) / 5, 1);
   const int status = height - 1 - pane - 1 - 2 - 3;
   const Rect main{0, 3, width, status - 3};

@@ -28,7 +28,7 @@ bool is_ipv6(const std::string& host) {
   return ::inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }
 
-// A Host header's name or address, without port and brackets.
+// The name or address of a Host header, without port and brackets.
 std::string name_of(std::string_view host) {
   if (host.starts_with('[')) return std::string{host.substr(1, host.find(']') - 1)};
   return std::string{host.substr(0, host.find(':'))};

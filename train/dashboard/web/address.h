@@ -1,4 +1,4 @@
-// Where the browser's dashboard listens, and which requests it answers. Knows no socket.
+// The address of the browser's dashboard, and the checks of its requests. Independent of sockets.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ struct Address {
   bool is_loopback = true;
 };
 
-// "127.0.0.1:6006", "[::1]:6006", "localhost:6006"; ":6006" and "6006" are loopback, "0.0.0.0" has port 6006. Port 0:
-// the system chooses. Errors: INVALID_ARGUMENT with the text and what is expected.
+// Parses "127.0.0.1:6006", "[::1]:6006", "localhost:6006"; ":6006" and "6006" mean loopback, "0.0.0.0" gets port 6006.
+// Port 0: the system chooses one. Errors: INVALID_ARGUMENT with the text and what is expected.
 Result<Address> parse_address(std::string_view text);
 std::string to_string(const Address& address);
 
-// What is looked at before a request is answered.
+// The parts of a request that are checked before it is answered.
 struct RequestHead {
   std::string_view method, target;  // target: "/api/runs?x=1"
   std::string_view host, origin;    // headers; empty: none
@@ -29,17 +29,17 @@ struct RequestHead {
 
 struct Gate {
   Address address;
-  std::string token;  // empty: none is asked for
+  std::string token;  // empty: none is required
 
-  // 0: the request may be answered; else the HTTP status of the refusal. A web page elsewhere can make a browser send
-  // requests here, also under a name of its own that it lets resolve to this machine: such ones have a foreign Origin
-  // or Host.
+  // Returns 0 if the request may be answered, else the HTTP status of the refusal. A foreign web page can make a
+  // browser send requests here (CSRF), also under a domain that it lets resolve to this machine (DNS rebinding): such
+  // requests have a foreign Origin or Host.
   int check(const RequestHead& head) const;
-  // The target's "token" is right: the browser gets it as a cookie.
+  // Whether the target has the right "token"; the browser then gets it as a cookie.
   bool has_token_in_target(std::string_view target) const;
 };
 
-// A parameter of a target's query, percent signs decoded: parameter("/a?x=1&y=b%20c", "y") is "b c".
+// A parameter of a target's query, percent-decoded: parameter("/a?x=1&y=b%20c", "y") is "b c".
 std::string parameter(std::string_view target, std::string_view name);
 bool is_equal_in_constant_time(std::string_view a, std::string_view b);
 

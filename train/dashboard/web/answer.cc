@@ -61,7 +61,7 @@ std::optional<Answer> answer(const Gate& gate, const RequestHead& head, RunBoard
     board.read([&](const auto& all) { runs.body = runs_json(all); });
     return runs;
   }
-  if (path == "/" && gate.has_token_in_target(head.target)) {  // out of the address line, into a cookie
+  if (path == "/" && gate.has_token_in_target(head.target)) {  // moves the token from the URL to a cookie
     Answer found{.status = 303};
     found.location.push_back('/');
     found.cookie = "burn_dashboard=" + gate.token + "; Path=/; HttpOnly; SameSite=Strict";

@@ -1,4 +1,4 @@
-// What a request of the dashboard is answered. Knows no socket.
+// Answers requests of the dashboard. Independent of sockets.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,17 @@ struct Answer {
   std::string type = "text/plain; charset=utf-8";
   std::string body = {};
   bool is_gzip = false;
-  std::string cookie = {};    // to be set; empty: none
-  std::string location = {};  // of a redirection
+  std::string cookie = {};    // cookie to set; empty: none
+  std::string location = {};  // target of a redirection
 };
 
-// Nothing for what is answered by a stream of events: GET /api/events.
+// Returns std::nullopt for GET /api/events, which is answered by a stream of events.
 std::optional<Answer> answer(const Gate& gate, const RequestHead& head, RunBoard& board);
 
-// The runs of ?runs=0,2: at most 64, no one twice.
+// The runs of ?runs=0,2: at most 64, each once.
 std::vector<std::size_t> runs_in(std::string_view target);
 
-// The headers that every answer has: nothing from elsewhere is loaded, nothing elsewhere frames the page.
+// A header of every answer: the page loads nothing from other origins, and other pages cannot frame it.
 inline constexpr std::string_view kContentPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -12,7 +12,7 @@ namespace {
 
 using events::json_text;
 
-constexpr int kDigits = 7;  // more than a screen has
+constexpr int kDigits = 7;  // more than a screen can show
 
 std::string json_number(double value) { return events::json_number(value, kDigits); }
 
@@ -135,7 +135,7 @@ std::string CurveCursor::changes(const std::vector<std::unique_ptr<BoardRun>>& r
   for (const auto id : runs_) {
     if (id >= runs.size()) continue;
     const auto& state = runs[id]->state;
-    if (auto& run = run_ids_[id]; run != state.start().run) {  // another run took the folder
+    if (auto& run = run_ids_[id]; run != state.start().run) {  // another run uses the folder now
       run = state.start().run;
       std::erase_if(seen_, [&](const auto& entry) { return std::get<0>(entry.first) == id; });
       json += fmt::format(R"({}{{"run":{},"clear":true}})", json.empty() ? "" : ",", id);

@@ -1,4 +1,4 @@
-// What the page is told of runs, as JSON.
+// The runs as JSON for the page.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace burn::train::dashboard {
 // [{"id":0,"name":"run","state":"running","metrics":[...],...}]: the table of runs, without curves.
 std::string runs_json(const std::vector<std::unique_ptr<BoardRun>>& runs);
 
-// What a page has already of the curves of the runs that it shows.
+// Tracks which parts of the curves a page has received already.
 class CurveCursor {
  public:
   explicit CurveCursor(std::vector<std::size_t> runs) : runs_(std::move(runs)) {}
 
-  // What has changed since the last call: a JSON list of parts of curves; empty where nothing has. A part replaces what
-  // the page has of the curve from the index "from" on:
+  // What has changed since the last call: a JSON list of parts of curves; an empty text if nothing has. A part replaces
+  // the page's points of the curve from the index "from" on:
   //   {"run":0,"metric":"Loss","split":"train","kind":"steps","from":0,"step":[..],"mean":[..],"min":[..],"max":[..]}
-  // "bad":[..] is there where values of the curve were not finite: how many of each point.
+  // If the curve has values that are not finite, "bad":[..] is their number in each point.
   std::string changes(const std::vector<std::unique_ptr<BoardRun>>& runs);
 
  private:

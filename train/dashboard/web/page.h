@@ -1,4 +1,4 @@
-// The files of the page, as they were built in.
+// The files of the page, compiled into the program.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@ namespace burn::train::dashboard {
 
 struct PageFile {
   std::string_view path;  // "/app.js"
-  std::string_view type;  // of its content, as HTTP says it
+  std::string_view type;  // HTTP content type
   std::string_view gzip;
 };
 
-// Empty where the build had no npm.
+// Empty if the build had no npm.
 std::span<const PageFile> page_files();
 
 }  // namespace burn::train::dashboard

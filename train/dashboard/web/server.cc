@@ -31,9 +31,9 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
 
-constexpr std::chrono::seconds kRequestTime{30};  // also for a write to a browser that does not read
+constexpr std::chrono::seconds kRequestTime{30};  // also the limit of a write to a browser that does not read
 constexpr std::chrono::milliseconds kTick{400};   // between events
-constexpr int kTicksBetweenSigns = 40;            // that the server is there, for what is between it and the browser
+constexpr int kTicksBetweenSigns = 40;            // keep-alives, for proxies between server and browser
 constexpr std::size_t kMaxRequestBytes = std::size_t{8} * 1024;
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 
@@ -95,7 +95,7 @@ struct WebServer::Listener {
   asio::awaitable<void> accept() {
     while (true) {
       auto [error, socket] = co_await acceptor.async_accept(kTuple);
-      if (error) {  // no descriptor is left, for example
+      if (error) {  // for example, no file descriptor is left
         asio::steady_timer pause{io, std::chrono::milliseconds{100}};
         co_await pause.async_wait(kTuple);
         continue;

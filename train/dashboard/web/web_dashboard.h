@@ -1,4 +1,4 @@
-// The browser's dashboard of one training, served by the program that trains.
+// The browser's dashboard of one training, served by the training program.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@ namespace burn::train::dashboard {
 
 class WebDashboard final : public events::EventSink {
  public:
-  // `folder`: of the run; `device_use`: of its device, asked for while it goes on, or empty. Where the address cannot
-  // be listened to there is a notice, and the training goes on without.
+  // `folder`: the run's; `device_use`: queried while the training runs, may be empty. If the server cannot listen on
+  // the address, there is a notice, and the training continues without a dashboard.
   WebDashboard(const WebOptions& options, std::filesystem::path folder, Stop stop,
                events::DeviceUseNow device_use = {});
 
@@ -25,7 +25,7 @@ class WebDashboard final : public events::EventSink {
 
  private:
   const events::DeviceUseNow device_use_;
-  RunBoard board_;  // of one run
+  RunBoard board_;  // with one run
   std::unique_ptr<WebServer> server_;
   std::vector<events::Message> notices_;
 };

@@ -24,7 +24,7 @@ function connect() {
   connect.wanted = wanted.join(",");
   source = new EventSource(`/api/events?runs=${connect.wanted}`);
   source.onopen = () => {
-    curves.clear();  // the server begins again
+    curves.clear();  // the server sends everything again
     $("connection").textContent = "live";
     $("connection").className = "live";
   };
@@ -45,7 +45,7 @@ function connect() {
   });
 }
 
-// Once for all that came together; a page in the background is drawn when it is looked at.
+// Draws once for all events that arrived together; a page in the background is drawn when it becomes visible.
 function drawSoon() {
   if (drawSoon.isPlanned) return;
   drawSoon.isPlanned = true;
@@ -58,7 +58,7 @@ function drawSoon() {
 
 // --- the table of runs -----------------------------------------------------------------------------------------------
 
-// Of the whole run, 0 to 1.
+// The progress of the whole run, 0 to 1.
 function shareOf(run) {
   if (run.state === "completed") return 1;
   if (run.maxSteps > 0) return Math.min(run.step / run.maxSteps, 1);
@@ -75,7 +75,7 @@ function choose(run, isChosen) {
   connect();
 }
 
-// What stays in the table from event to event: a button that is replaced while it is pressed is not clicked.
+// Elements of the table that are kept between events: a button that is replaced while it is pressed gets no click.
 const rows = { shape: "", of: new Map() };
 
 function addRow(body, run, names) {
@@ -166,7 +166,7 @@ function showStatus() {
   const messages = run?.messages ?? [];
   $("log-panel").hidden = messages.length === 0;
   const shape = JSON.stringify([run?.id, messages.length, messages.at(-1)]);
-  if (shape === showStatus.messages) return;  // what is selected stays selected
+  if (shape === showStatus.messages) return;  // keeps the selection
   showStatus.messages = shape;
   list.replaceChildren(
     ...messages.map(({ time, level, text }) =>

@@ -6,7 +6,7 @@ import { colorOf, dashOf, formatTick, formatValue, isText, made, withAlpha } fro
 const kHeight = 270;
 const kSvg = "http://www.w3.org/2000/svg";
 
-// The line of a curve as the legend shows it.
+// A sample of a curve's line for the legend.
 function sample(color, dash) {
   const svg = document.createElementNS(kSvg, "svg");
   for (const [name, value] of [["width", 26], ["height", 10]]) svg.setAttribute(name, value);
@@ -19,7 +19,7 @@ function sample(color, dash) {
 
 export class Charts {
   #cards = new Map(); // by metric
-  #range = null; // of x, common to all charts; null: everything
+  #range = null; // of x, shared by all charts; null: everything
   runs = [];
 
   constructor(root, curves, settings) {
@@ -75,14 +75,14 @@ export class Charts {
     return this.runs.find((run) => run.id === id);
   }
 
-  // What a metric says whose result is a text, of each run and split.
+  // The results of a metric whose result is a text, for each run and split.
   #drawTexts(name, card) {
     const texts = this.runs.flatMap((run) => {
       const found = run.metrics.find((metric) => metric.name === name);
       return Object.entries(found?.texts ?? {}).map(([split, text]) => [`${run.name} ${split}`, text]);
     });
     const shape = JSON.stringify(texts);
-    if (card.shape === shape) return; // what is selected stays selected
+    if (card.shape === shape) return; // keeps the selection
     card.shape = shape;
     card.plot?.destroy();
     card.plot = null;
@@ -128,7 +128,7 @@ export class Charts {
     this.#showLegend(card, metric, null);
   }
 
-  // "best 98.5 %, lr-1, epoch 4": of all runs that are shown, by validation where there is one.
+  // "best 98.5 %, lr-1, epoch 4": the best of all shown runs, by validation if there is one.
   #bestText(metric) {
     let found = null;
     for (const { run, best } of this.#bests(metric.name)) {
@@ -147,7 +147,7 @@ export class Charts {
     });
   }
 
-  // Over the curves: a diamond at the best epoch of each run, a cross at the top where values were not finite.
+  // Marks over the curves: a diamond at the best epoch of each run, a cross at the top where values were not finite.
   #mark(plot, name, curves) {
     const { ctx, bbox } = plot;
     const size = 5 * devicePixelRatio;

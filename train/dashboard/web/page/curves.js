@@ -21,18 +21,18 @@ export class Curves {
       curve[field].length = Math.min(curve[field].length, part.from);
       if (part[field]) curve[field].push(...part[field]);
     }
-    curve.bad.length = part.from;  // is only sent from the first such value on
+    curve.bad.length = part.from;  // sent only from the first such value on
     if (part.bad) curve.bad.push(...part.bad);
   }
 
-  // Of a metric: for each run and split the curve by step, where there is one, else that by epoch.
+  // The curves of a metric: for each run and split the curve by step if there is one, else the curve by epoch.
   of(metric) {
     const all = [...this.#parts.values()].filter((curve) => curve.metric === metric && curve.step.length > 0);
     return all.filter((curve) => curve.kind === "steps" || !all.some((other) => other.run === curve.run && other.split === curve.split && other.kind === "steps"));
   }
 }
 
-// As the terminal dashboard smooths: a mean whose weights fall by `factor` a step, corrected for its beginning.
+// Smooths as the terminal dashboard does: a mean whose weights fall by `factor` per step, bias-corrected.
 export function smooth(values, factor) {
   if (factor <= 0) return values;
   let sum = 0;

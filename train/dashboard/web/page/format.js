@@ -1,4 +1,4 @@
-// Numbers, times and colours as the page writes them.
+// Formats numbers, times and colours for the page.
 const kColors = ["#2f7ed8", "#e07b16", "#2ca05a", "#b04fc4", "#d0473c", "#0f9da8", "#8a6d3b", "#d6478f", "#7d8f1f", "#5b6bd6"];
 
 // Each run has a colour, each split a line: training is solid, validation dashed, test dotted.
@@ -9,7 +9,7 @@ export function withAlpha(color, alpha) {
   return color + Math.round(255 * alpha).toString(16).padStart(2, "0");
 }
 
-// Whether a metric's result is a text: known once it has said one.
+// Whether a metric's result is a text: known after its first result.
 export const isText = (metric) => Object.keys(metric?.texts ?? {}).length > 0;
 
 export function formatValue(metric, value) {
@@ -18,7 +18,7 @@ export function formatValue(metric, value) {
   return text + metric.unit;
 }
 
-// 0.0003, 1250, 20k, 3.2M, 1e-7: what stands beside an axis.
+// The label of an axis: 0.0003, 1250, 20k, 3.2M, 1e-7.
 export function formatTick(value) {
   if (value === null || value === undefined) return "";
   const size = Math.abs(value);

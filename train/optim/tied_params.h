@@ -1,5 +1,5 @@
-// What an optimizer needs to know of a parameter that may stand at several places of its module, hence have several
-// paths. Private to train/.
+// Group, rate and state of parameters that are at several places of a module and so have several paths. Private to
+// train/.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace burn::optim::detail {
 
-// What `of_path` says of each path of a parameter, which must be the same; of no path where there is none. Errors
-// (thrown), by both paths: it is not. `what`: in groups of what.
+// Returns of_path(path), which must be the same for all paths of a parameter; without paths, of_path(""). Errors
+// (thrown), with both paths: two results differ. `what`: the groups' purpose, for the message.
 template <typename OfPath>
 auto same_for_all(const std::vector<std::string>& paths, const char* what, OfPath&& of_path) {
   if (paths.empty()) return of_path(std::string_view{});
@@ -31,7 +31,7 @@ auto same_for_all(const std::vector<std::string>& paths, const char* what, OfPat
   return first;
 }
 
-// Errors (thrown): a rate that is negative, infinite or NaN, with the number and, of a group, which one.
+// Errors (thrown): a rate that is negative, infinite or NaN, with the number of its group, if any.
 inline void check_rates(const lr::ModuleLearningRate& rates) {
   lr::check_rate("step", rates.base().as_double(), client::current_site());
   for (std::size_t i = 1; i <= rates.group_count(); ++i) {
@@ -47,8 +47,8 @@ inline Scalar rate_of(const lr::ModuleLearningRate& rates, ParamId id, const std
       same_for_all(paths, "learning rates", [&](std::string_view path) { return rates.group_of_param(id, path); }));
 }
 
-// The paths under which a record has a parameter's state, whose count of steps is `step`. Errors (thrown): several, and
-// the states differ.
+// The paths under which a record has the state of a parameter. `step`: the name of the step count. Errors (thrown):
+// several states, which differ.
 inline std::vector<std::string> find_state(const Record& record, const std::vector<std::string>& paths,
                                            std::string_view step) {
   std::vector<std::string> found;

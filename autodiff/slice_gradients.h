@@ -1,6 +1,6 @@
 // Gradients of slices. A value that was cut into pieces (queries, keys and values of one product, the gates of a cell)
-// gets its gradient in pieces, too: they wait until all are there and are then put side by side, where each by itself
-// would be written into zeros and all of those added up. Private to backward().
+// gets its gradient in pieces, too. They are collected until all have arrived, and then concatenated, instead of being
+// padded with zeros and added. Private to backward().
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace burn::autodiff {
 
-class Pieces {
+class SliceGradients {
  public:
-  // `g`: the gradient of `op`'s result, `result` the number of the value that it cuts. Requires: steps of 1.
-  // `shape`: that of the value.
+  // `g`: the gradient of the result of `op`; `result`, `shape`: the number and shape of the value that it slices.
+  // Requires: steps of 1.
   void add(std::uint32_t result, const ir::Shape& shape, const ir::Slice& op, client::Value g,
            const ir::CallSite& site);
-  // The gradient that they make together, of the shape of what was cut; empty where there are none.
+  // The gradient of the sliced value, from all of its pieces; empty if there are none.
   client::Value take(std::uint32_t result);
 
  private:

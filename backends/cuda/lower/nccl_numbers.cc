@@ -1,11 +1,11 @@
-#include "backends/cuda/lower/carried.h"
+#include "backends/cuda/lower/nccl_numbers.h"
 
 #include <fmt/format.h>
 
 namespace burn::backends::cuda {
 namespace {
 
-Carried ordered(ir::ReduceFn fn, ir::DType dtype) {
+NcclNumbers ordered(ir::ReduceFn fn, ir::DType dtype) {
   const auto* const storage = storage_type(dtype);
   const bool is_double = dtype == ir::DType::f64, is_max = fn == ir::ReduceFn::max;
   return {is_double ? NcclType::i64 : NcclType::i32, is_double ? 8u : 4u, is_double ? "long long" : "int",
@@ -13,12 +13,12 @@ Carried ordered(ir::ReduceFn fn, ir::DType dtype) {
           fmt::format("to_storage<{}>(from_order<{}>(x))", storage, is_max)};
 }
 
-Carried widened(NcclType type, const char* wide, ir::DType dtype) {
+NcclNumbers widened(NcclType type, const char* wide, ir::DType dtype) {
   return {type, 4, wide, fmt::format("widened<{}, {}>(x)", wide, storage_type(dtype)),
           fmt::format("narrowed<{}, {}>(x)", storage_type(dtype), wide)};
 }
 
-// So many numbers that lie behind each other, each made of one at `from`.
+// Converts `count` contiguous numbers at `from` by the expression.
 void convert(Emitter& emit, const std::string& from_type, const std::string& to_type, const std::string& expression,
              const Address& from, const Address& to, std::int64_t count) {
   constexpr int kThreads = 256;
@@ -47,7 +47,7 @@ NcclFunction function_of(ir::ReduceFn fn) {
   return NcclFunction::sum;
 }
 
-Carried carried(ir::ReduceFn fn, ir::DType dtype) {
+NcclNumbers nccl_numbers(ir::ReduceFn fn, ir::DType dtype) {
   const bool compares = fn == ir::ReduceFn::max || fn == ir::ReduceFn::min;
   if (ir::is_floating(dtype) && compares) return ordered(fn, dtype);
   switch (dtype) {
@@ -79,13 +79,14 @@ Carried carried(ir::ReduceFn fn, ir::DType dtype) {
   return {};
 }
 
-Address to_carried(Emitter& emit, const Carried& as, ir::DType dtype, const Address& from, std::int64_t count) {
+Address to_nccl_numbers(Emitter& emit, const NcclNumbers& as, ir::DType dtype, const Address& from,
+                        std::int64_t count) {
   if (!as.wide) return from;
   const auto to = emit.scratch(as.bytes * static_cast<std::size_t>(count));
   convert(emit, storage_type(dtype), as.wide, as.to, from, to, count);
   return to;
 }
-void from_carried(Emitter& emit, const Carried& as, const Address& from, const View& to) {
+void from_nccl_numbers(Emitter& emit, const NcclNumbers& as, const Address& from, const View& to) {
   if (as.wide) convert(emit, as.wide, storage_type(to.dtype), as.from, from, to.address, to.num_elements());
 }
 

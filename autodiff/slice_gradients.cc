@@ -1,4 +1,4 @@
-#include "autodiff/pieces.h"
+#include "autodiff/slice_gradients.h"
 
 #include <algorithm>
 
@@ -6,13 +6,14 @@ namespace burn::autodiff {
 
 using client::Value;
 
-void Pieces::add(std::uint32_t result, const ir::Shape& shape, const ir::Slice& op, Value g, const ir::CallSite& site) {
+void SliceGradients::add(std::uint32_t result, const ir::Shape& shape, const ir::Slice& op, Value g,
+                         const ir::CallSite& site) {
   auto& cut = by_result_[result];
   cut.shape = shape;
   cut.pieces.push_back({op, std::move(g), site});
 }
 
-Value Pieces::take(std::uint32_t result) {
+Value SliceGradients::take(std::uint32_t result) {
   if (by_result_.empty()) return {};
   const auto found = by_result_.find(result);
   if (found == by_result_.end()) return {};
@@ -24,8 +25,8 @@ Value Pieces::take(std::uint32_t result) {
   return added_up(cut);
 }
 
-// Empty where they overlap, or are cut along several axes.
-Value Pieces::side_by_side(const Cut& cut) {
+// Concatenates the pieces. Empty if they overlap, or are cut along several axes.
+Value SliceGradients::side_by_side(const Cut& cut) {
   const auto& [shape, pieces] = cut;
   int axis = -1;
   for (const auto& piece : pieces) {
@@ -62,7 +63,7 @@ Value Pieces::side_by_side(const Cut& cut) {
   return client::concat(parts, axis, site);
 }
 
-Value Pieces::added_up(const Cut& cut) {
+Value SliceGradients::added_up(const Cut& cut) {
   Value sum;
   for (const auto& [op, g, site] : cut.pieces) {
     const Value zeros = client::filled(client::place_of(g), cut.shape, 0, g.dtype(), site);

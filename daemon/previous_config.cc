@@ -1,4 +1,4 @@
-#include "daemon/kept_config.h"
+#include "daemon/previous_config.h"
 
 #include <array>
 #include <cerrno>
@@ -47,7 +47,8 @@ Result<std::string> read_text(const std::string& path, int more_flags) {
   }
 }
 
-// `like`: whose owner and mode it gets, or null: the process's, 0600.
+// Replaces a file by renaming a temporary file over it. `like`: the file whose owner and mode the new one gets; null:
+// the owner of the process, mode 0600.
 Status replace_file(const std::string& path, const std::string& text, const struct stat* like) {
   auto next = path + ".XXXXXX";
   const UniqueFd file{::mkostemp(next.data(), O_CLOEXEC)};
@@ -64,19 +65,20 @@ Status replace_file(const std::string& path, const std::string& text, const stru
 
 }  // namespace
 
-std::string kept_config_path(const std::string& config, const char* const* environment) {
+std::string previous_config_path(const std::string& config, const char* const* environment) {
   const std::string folders{environment_value("STATE_DIRECTORY", environment)};
   return folders.empty() ? config + ".previous" : in_folder(folders.substr(0, folders.find(':')), config);
 }
 
-std::vector<std::string> kept_configs(Daemon daemon, const std::string& config, const char* const* environment) {
-  return {kept_config_path(config, environment), config + ".previous",
+std::vector<std::string> previous_config_paths(Daemon daemon, const std::string& config,
+                                               const char* const* environment) {
+  return {previous_config_path(config, environment), config + ".previous",
           in_folder(daemon == Daemon::router ? "/var/lib/burn-router" : "/var/lib/burn", config)};
 }
 
 Result<std::string> read_config(const std::string& path) { return read_text(path, 0); }
 
-Status keep_config(const std::string& path, const std::string& text) { return replace_file(path, text, nullptr); }
+Status write_config(const std::string& path, const std::string& text) { return replace_file(path, text, nullptr); }
 
 Result<std::string> roll_back(Daemon daemon, const std::string& config, const std::vector<std::string>& kept) {
   const std::string* newest = nullptr;
@@ -90,7 +92,7 @@ Result<std::string> roll_back(Daemon daemon, const std::string& config, const st
     time = at;
   }
   if (!newest) return not_found(fmt::format("no reload has kept an earlier {}: there is no {}", config, kept.front()));
-  // Another user may have put the file there: a link is not followed.
+  // Another user may have created the file, so links are not followed.
   BURN_TRY(const auto text, read_text(*newest, O_NOFOLLOW));
   BURN_RETURN_IF_ERROR(parse_option_file(daemon, text, *newest).status());
   std::error_code error;

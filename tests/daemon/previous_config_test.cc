@@ -1,5 +1,5 @@
 // The file of options that held before a reload, kept and put back.
-#include "daemon/kept_config.h"
+#include "daemon/previous_config.h"
 
 #include <array>
 #include <chrono>
@@ -37,14 +37,14 @@ class KeptConfig : public testing::Test {
 
 TEST_F(KeptConfig, LiesBesideTheFileOrInTheFolderOfTheService) {
   const std::array<const char*, 1> none{nullptr};
-  EXPECT_EQ(kept_config_path("/etc/burn/server.toml", none.data()), "/etc/burn/server.toml.previous");
+  EXPECT_EQ(previous_config_path("/etc/burn/server.toml", none.data()), "/etc/burn/server.toml.previous");
   const std::array<const char*, 2> given{"STATE_DIRECTORY=/var/lib/burn:/var/lib/other", nullptr};
-  EXPECT_EQ(kept_config_path("/etc/burn/server.toml", given.data()), "/var/lib/burn/server.toml.previous");
+  EXPECT_EQ(previous_config_path("/etc/burn/server.toml", given.data()), "/var/lib/burn/server.toml.previous");
 }
 
 TEST_F(KeptConfig, IsPutBackWithTheOwnerAndModeOfTheFile) {
   std::filesystem::permissions(config(), perms::owner_read | perms::owner_write | perms::group_read);
-  ASSERT_TRUE(keep_config(kept(), kOld).ok());
+  ASSERT_TRUE(write_config(kept(), kOld).ok());
   const auto from = put_back();
   ASSERT_TRUE(from.ok()) << from.status().to_string();
   EXPECT_EQ(*from, kept());
@@ -55,8 +55,8 @@ TEST_F(KeptConfig, IsPutBackWithTheOwnerAndModeOfTheFile) {
 
 TEST_F(KeptConfig, TheNewestOfSeveralIsPutBack) {
   const std::string other = folder_ / "other.previous";
-  ASSERT_TRUE(keep_config(other, "sessions = 1\n").ok());
-  ASSERT_TRUE(keep_config(kept(), kOld).ok());
+  ASSERT_TRUE(write_config(other, "sessions = 1\n").ok());
+  ASSERT_TRUE(write_config(kept(), kOld).ok());
   std::filesystem::last_write_time(other, std::filesystem::last_write_time(kept()) - std::chrono::hours{1});
   ASSERT_TRUE(roll_back(Daemon::worker, config(), {other, kept(), folder_ / "none"}).ok());
   EXPECT_EQ(text(), kOld);
@@ -65,7 +65,7 @@ TEST_F(KeptConfig, TheNewestOfSeveralIsPutBack) {
 TEST_F(KeptConfig, ALinkStaysAndItsFileIsReplaced) {
   std::filesystem::rename(config(), folder_ / "real.toml");
   std::filesystem::create_symlink("real.toml", config());
-  ASSERT_TRUE(keep_config(kept(), kOld).ok());
+  ASSERT_TRUE(write_config(kept(), kOld).ok());
   ASSERT_TRUE(put_back().ok());
   EXPECT_TRUE(std::filesystem::is_symlink(config()));
   EXPECT_EQ(TempFolder::read(folder_ / "real.toml"), kOld);
@@ -81,17 +81,17 @@ TEST_F(KeptConfig, WhatIsNoFileOfOptionsIsNotPutBack) {
   EXPECT_THAT(put_back().status().message(), HasSubstr("is no regular file"));
   std::filesystem::remove(kept());
   for (const auto* text : {"root:x:0\n", "sesions = 3\n"}) {
-    ASSERT_TRUE(keep_config(kept(), text).ok());
+    ASSERT_TRUE(write_config(kept(), text).ok());
     EXPECT_THAT(put_back().status().message(), AllOf(StartsWith("line 1"), HasSubstr(kept())));
   }
-  ASSERT_TRUE(keep_config(kept(), std::string(2 << 20, '#')).ok());
+  ASSERT_TRUE(write_config(kept(), std::string(2 << 20, '#')).ok());
   EXPECT_THAT(put_back().status().message(), HasSubstr("more than"));
   EXPECT_EQ(text(), "sesions = 4\n") << "all of these leave the file as it was";
 }
 
 TEST_F(KeptConfig, AFolderThatIsNotThereIsAnErrorWithItsPath) {
   const std::string path = folder_ / "none" / "server.toml.previous";
-  EXPECT_THAT(keep_config(path, kOld).message(), HasSubstr("cannot write beside " + path));
+  EXPECT_THAT(write_config(path, kOld).message(), HasSubstr("cannot write beside " + path));
 }
 
 TEST_F(KeptConfig, TheCommandLinePutsItBackThoughTheFileIsWrong) {
@@ -100,7 +100,7 @@ TEST_F(KeptConfig, TheCommandLinePutsItBackThoughTheFileIsWrong) {
   const std::array<const char*, 4> line{"burn-server", "--rollback", "--config", path.c_str()};
   const std::array<const char*, 1> none{nullptr};
   EXPECT_EQ(parse_command_line(worker, 4, line.data(), none.data()).exit_code, 1);
-  ASSERT_TRUE(keep_config(kept(), kOld).ok());
+  ASSERT_TRUE(write_config(kept(), kOld).ok());
   EXPECT_EQ(parse_command_line(worker, 4, line.data(), none.data()).exit_code, 0);
   EXPECT_EQ(text(), kOld);
   EXPECT_EQ(parse_command_line(worker, 2, line.data(), none.data()).exit_code, 1) << "of which file?";

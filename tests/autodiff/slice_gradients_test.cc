@@ -1,4 +1,4 @@
-// Gradients of values that are cut into pieces: put side by side where they can be, added up where not.
+// Gradients of values that are cut into slices: concatenated where the slices do not overlap, otherwise added up.
 #include <functional>
 #include <vector>
 
@@ -24,7 +24,8 @@ std::vector<float> gradient(const Loss& loss) {
   return x.grad(loss(x).backward())->to_data().to_vec<float>();
 }
 
-// The loss of pieces has the gradient of one that masks instead of cutting: weights[i] x_i^2 over each piece.
+// A rectangle to cut out of x. The loss sum(weight * slice^2) over all cuts must have the same gradient as the loss
+// that masks x instead of cutting it.
 struct Cut {
   std::int64_t row, column, rows, columns;
 };
@@ -71,7 +72,7 @@ TEST(Pieces, HaveTheGradientOfMasks) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto expected = gradient([&](const Tensor<2>& x) { return by_masking(x, all[i]); });
     EXPECT_THAT(gradient([&](const Tensor<2>& x) { return by_cutting(x, all[i]); }), near(expected)) << "case " << i;
-    // Beside another use of the same value, which is no leaf.
+    // The same for a value that is not a leaf and has another use.
     const auto beside = [&](const auto& cutting) {
       return gradient([&](const Tensor<2>& x) {
         const auto y = x * 2;

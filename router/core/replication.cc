@@ -1,11 +1,11 @@
-#include "router/core/spread.h"
+#include "router/core/replication.h"
 
 #include <utility>
 
 namespace burn::router {
 namespace {
 
-// A value of no rows of a shape.
+// A value with zero rows of this shape.
 Result<ir::Ref> no_rows(ir::ProgramBuilder& builder, ir::DType dtype, const ir::Shape& rows) {
   auto none = rows;
   none[0] = 0;
@@ -18,12 +18,13 @@ Result<ir::Ref> no_rows(ir::ProgramBuilder& builder, ir::DType dtype, const ir::
 
 }  // namespace
 
-Result<std::shared_ptr<const ir::Program>> spread_program(const ir::TensorType& type,
-                                                          const compile::partition::Mesh& mesh, int home, int member) {
+Result<std::shared_ptr<const ir::Program>> replication_program(const ir::TensorType& type,
+                                                               const compile::partition::Mesh& mesh, int home,
+                                                               int member) {
   ir::ProgramBuilder builder;
   const bool is_home = member == home;
   const bool is_scalar = type.shape.rank() == 0;
-  auto rows = type.shape;  // with a first dim, of which those without the value have nothing
+  auto rows = type.shape;  // has a first dim; members without the value contribute zero rows
   if (is_scalar) rows.push_back(1);
   ir::Ref value;
   if (is_home) {
