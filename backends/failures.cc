@@ -18,7 +18,7 @@ std::vector<Failure> propagate_failures(const ir::Program& program, std::span<co
   const auto commits = compile::find_commits(program);
   for (const auto& node : program.nodes) {
     Failure why;
-    for (const auto ref : compile::operands_it_fails_by(program, node, commits)) {
+    for (const auto ref : compile::operands_propagating_failure(program, node, commits)) {
       const auto k = static_cast<std::size_t>(ref.index());
       why = ref.is_input() ? inputs[k] : values[k];
       if (why) break;

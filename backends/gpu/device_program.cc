@@ -42,7 +42,7 @@ void DeviceProgram::find_dependencies() {
   const auto commits = compile::find_commits(program_);
   for (const auto& node : program_.nodes) {
     const auto made = row(node.first_value);
-    for (const auto ref : compile::operands_it_fails_by(program_, node, commits)) {
+    for (const auto ref : compile::operands_propagating_failure(program_, node, commits)) {
       const auto k = static_cast<std::size_t>(ref.index());
       if (ref.is_input())
         made[static_cast<std::ptrdiff_t>(k / 64)] |= bit(k);

@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::int32_t kNone = Grouping::kNone, kMany = -2;
 
-class SourceTaker {
+class ProducerAbsorber {
  public:
-  SourceTaker(const FuseLimits& limits, Grouping& grouping)
+  ProducerAbsorber(const FuseLimits& limits, Grouping& grouping)
       : program_(grouping.program), limits_(limits), grouping_(grouping) {}
 
   void run() {
@@ -23,14 +23,14 @@ class SourceTaker {
       }
     }
     for (std::size_t g = 0; g < grouping_.groups.size(); ++g) {
-      if (sole[g] >= 0) take_source(static_cast<std::int32_t>(g), sole[g]);
+      if (sole[g] >= 0) absorb(static_cast<std::int32_t>(g), sole[g]);
     }
   }
 
  private:
   const ir::Node& node(std::int32_t n) const { return grouping_.node(n); }
 
-  // Per node: the one group that reads its results, itself or by way of an Expand that makes a row of each.
+  // Per node: the only group that reads its results, directly or through an Expand of row values to the group's domain.
   void find_sole_readers() {
     sole_reader_.assign(program_.nodes.size(), kNone);
     const auto read = [&](ir::Ref ref, std::int32_t by) {
@@ -48,7 +48,7 @@ class SourceTaker {
     }
   }
 
-  // An Expand that only one group reads, for each element of its domain a number of the row.
+  // Whether the node is an Expand of row values to the domain of the only group that reads it.
   bool is_row_of_reader(std::int32_t n) const {
     const auto by = sole_reader_[static_cast<std::size_t>(n)];
     if (by < 0 || !std::holds_alternative<ir::Expand>(node(n).op)) return false;
@@ -57,7 +57,7 @@ class SourceTaker {
            program_.type_of(program_.operands_of(node(n))[0]).shape == group.row_shape;
   }
 
-  void take_source(std::int32_t from, std::int32_t into) {
+  void absorb(std::int32_t from, std::int32_t into) {
     auto& a = grouping_.group(into);
     auto& b = grouping_.group(from);
     if (b.members.empty() || a.members.empty() || b.has_rows() || from == into) return;
@@ -85,7 +85,7 @@ class SourceTaker {
     b.members.clear();
   }
 
-  // Whether a gather of the group finds its index in the node's result.
+  // Whether a gather of the group reads its indices from the node's result.
   bool indexes(const Group& group, std::int32_t n) const {
     return std::ranges::any_of(group.members, [&](const Member& member) {
       const auto& reader = node(member.node);
@@ -103,6 +103,6 @@ class SourceTaker {
 
 }  // namespace
 
-void take_sources(const FuseLimits& limits, Grouping& grouping) { SourceTaker(limits, grouping).run(); }
+void absorb_producers(const FuseLimits& limits, Grouping& grouping) { ProducerAbsorber(limits, grouping).run(); }
 
 }  // namespace burn::compile

@@ -1,4 +1,4 @@
-// A pass of fuse.h: groups that one other group reads.
+// A pass of fuse.h that moves a group into the only group that reads it.
 #pragma once
 
 #include "compile/fusion/fuse.h"
@@ -6,9 +6,9 @@
 
 namespace burn::compile {
 
-// Moves nodes into the group that reads them: nodes are placed before their readers are known. If only one group reads
-// the results of another, it may compute them itself: no other path leads from one to the other, or the two groups
-// would depend on each other already.
-void take_sources(const FuseLimits& limits, Grouping& grouping);
+// Merges a group into the only group that reads its results. This is a separate pass because nodes are assigned to
+// groups before their readers are known. It cannot make a cycle: if another path led from one group to the other, the
+// two groups would depend on each other already.
+void absorb_producers(const FuseLimits& limits, Grouping& grouping);
 
 }  // namespace burn::compile

@@ -5,13 +5,13 @@
 namespace burn::compile {
 namespace {
 
-// Whether what combines rows may be beside sums over them.
+// Whether the group may contain sums over rows: always, unless it combines rows and the limits forbid both together.
 bool joins_rows(const FuseLimits& limits, const Group& group) {
   return limits.sums_beside_rows ||
          std::ranges::none_of(group.members, [](const Member& member) { return member.level == Level::row; });
 }
 
-// The elements of the last dim, if the others are what is reduced, and are many.
+// The size of the last dim, if all other dims are reduced and have enough elements; otherwise std::nullopt.
 std::optional<std::int64_t> columns_of(const FuseLimits& limits, const ir::Reduce& reduce, const ir::Shape& domain) {
   const int last = domain.rank() - 1;
   if (limits.min_summed_rows == 0 || last < 1 || reduce.axes.contains(last)) return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<std::int64_t> columns_of(const FuseLimits& limits, const ir::Reduc
   return fits && ir::num_elements(domain) / size >= limits.min_summed_rows ? std::optional(size) : std::nullopt;
 }
 
-void take_sum(const FuseLimits& limits, std::int32_t n, Grouping& grouping) {
+void absorb_sum(const FuseLimits& limits, std::int32_t n, Grouping& grouping) {
   constexpr std::int64_t kMaxSums = 3;
   const auto& program = grouping.program;
   const auto& node = grouping.node(n);
@@ -53,9 +53,9 @@ void take_sum(const FuseLimits& limits, std::int32_t n, Grouping& grouping) {
 
 }  // namespace
 
-void take_sums(const FuseLimits& limits, Grouping& grouping) {
+void absorb_sums(const FuseLimits& limits, Grouping& grouping) {
   for (std::int32_t n = 0; n < static_cast<std::int32_t>(grouping.program.nodes.size()); ++n)
-    take_sum(limits, n, grouping);
+    absorb_sum(limits, n, grouping);
 }
 
 }  // namespace burn::compile

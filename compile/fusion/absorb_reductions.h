@@ -1,4 +1,4 @@
-// A pass of fuse.h: sums over rows.
+// A pass of fuse.h that adds sums over all rows to groups.
 #pragma once
 
 #include "compile/fusion/fuse.h"
@@ -6,8 +6,8 @@
 
 namespace burn::compile {
 
-// A sum over all rows, or over everything, of what a group computes becomes its member: what it sums need not be kept
-// in memory for it then. What reads the sum is no member, so no circle can come of it.
-void take_sums(const FuseLimits& limits, Grouping& grouping);
+// Makes a sum over all rows, or over all elements, of a value that a group computes a member of that group, so that the
+// value need not be stored in memory for the sum. Readers of the sum are not members, so this cannot make a cycle.
+void absorb_sums(const FuseLimits& limits, Grouping& grouping);
 
 }  // namespace burn::compile

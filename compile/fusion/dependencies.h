@@ -1,5 +1,5 @@
-// Which open groups a value depends on, by any path, while groups grow: a node may not join a group whose result it
-// also needs by way of a node outside.
+// Tracks which open groups a value depends on, by any path, while groups grow. A node may not join a group if it also
+// depends on it through a node outside of the group, because that would be a cycle.
 #pragma once
 
 #include <array>
@@ -25,13 +25,13 @@ class Dependencies {
 
   void close_all() { count_ = 0; }
 
-  // A value of that group, and all it depends on.
+  // The dependencies of a value of the group: the group itself and all that it depends on.
   Mask of_group(std::size_t group) const {
     const auto root = root_[group];
     return owned_[root] | closure_[root];
   }
 
-  // The mask with what its groups have come to depend on since it was made.
+  // The mask, extended by the dependencies that its groups have acquired since it was made.
   Mask up_to_date(const Mask& mask) const {
     Mask all = mask;
     for (auto g = mask._Find_first(); g < count_; g = mask._Find_next(g)) all |= of_group(g);
@@ -50,7 +50,7 @@ class Dependencies {
     }
   }
 
-  // Makes the second a part of the first. Requires: neither depends on the other.
+  // Merges the second group into the first. Requires: neither depends on the other.
   void merge(std::size_t into, std::size_t from) {
     const auto a = root_[into], b = root_[from];
     for (std::size_t k = 0; k < count_; ++k) {

@@ -26,8 +26,8 @@ class Fuser {
 
   std::vector<Group> run() {
     for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) place(n);
-    take_sums(limits_, grouping_);
-    if (limits_.takes_sources) take_sources(limits_, grouping_);
+    absorb_sums(limits_, grouping_);
+    if (limits_.absorbs_producers) absorb_producers(limits_, grouping_);
     std::vector<Group> kept;
     for (auto& group : grouping_.groups) {
       if (computes_much(group)) kept.push_back(std::move(group));
@@ -38,7 +38,7 @@ class Fuser {
  private:
   const ir::Node& node(std::int32_t n) const { return grouping_.node(n); }
 
-  // At least two members that are no views.
+  // Whether at least two members are not views.
   bool computes_much(const Group& group) const {
     const auto computes = [&](const Member& m) { return !std::holds_alternative<ir::Expand>(node(m.node).op); };
     const auto first = std::ranges::find_if(group.members, computes);
@@ -85,7 +85,8 @@ class Fuser {
     checks_.clear();
   }
 
-  // Into the group of one of its operands; if it has several, they become one first, where nothing orders them.
+  // Adds the node to the group of one of its operands, if it fits. If the operands are in several groups, merges those
+  // that do not depend on each other.
   bool join_some_group(std::int32_t n, std::span<const ir::Ref> operands) {
     std::int32_t home = kNone;
     auto level = Level::full;
@@ -100,8 +101,8 @@ class Fuser {
         merge(home, group);
       }
     };
-    // What is computed again must not join the group that computed it before: it starts a group, and joins its
-    // readers'.
+    // A recomputed node must not join the group that computed the original: it starts a group, which is merged with
+    // its readers'.
     const bool is_again = node(n).recompute;
     for (const auto ref : operands) {
       if (!is_again || (!ref.is_input() && program_.maker_of(ref).recompute)) consider(open_group(ref));
@@ -113,7 +114,7 @@ class Fuser {
     return true;
   }
 
-  // No operand from outside the group may depend on it.
+  // Whether no operand from outside the group depends on the group.
   bool is_acyclic(std::int32_t group, std::span<const ir::Ref> operands) const {
     return std::ranges::all_of(operands, [&](ir::Ref ref) {
       return open_group(ref) == group || !dependencies_.includes(mask_of(ref), slot(group));
@@ -143,7 +144,7 @@ class Fuser {
     return true;
   }
 
-  // Groups so far take nothing more in, so nothing needs to know which groups depend on them.
+  // Closes all groups so far: they get no more members, so their dependencies need not be tracked any longer.
   void start_epoch(std::int32_t n) {
     dependencies_.close_all();
     first_group_ = static_cast<std::int32_t>(grouping_.groups.size());
@@ -153,7 +154,7 @@ class Fuser {
   void join(std::int32_t n, std::int32_t index, Level level) {
     auto& group = grouping_.group(index);
     if (const auto* reduce = std::get_if<ir::Reduce>(&node(n).op)) {
-      group.row_size = rows_of(*reduce, group.domain).value_or(1);  // whose level is of rows: it has one
+      group.row_size = rows_of(*reduce, group.domain).value_or(1);  // a Reduce at row level has one
       group.row_shape = program_.type_of(node(n)).shape;
     }
     group.members.push_back({n, level});
@@ -166,7 +167,7 @@ class Fuser {
     }
   }
 
-  // Two groups that a node reads from become one, where nothing orders them.
+  // Merges two groups that a node reads from, unless one depends on the other.
   void merge(std::int32_t into, std::int32_t from) {
     auto& a = grouping_.group(into);
     auto& b = grouping_.group(from);
@@ -186,7 +187,8 @@ class Fuser {
     merged_into_[static_cast<std::size_t>(from)] = into;
   }
 
-  // Whether a gather of the group finds its index in the other one. An index stays outside: it is checked as a whole.
+  // Whether a gather of the group reads its indices from the other group. Indices must come from outside of a group,
+  // because they are checked as a whole.
   bool has_index_in(const Group& group, std::int32_t other) const {
     return std::ranges::any_of(group.members, [&](const Member& member) {
       const auto& reader = node(member.node);
@@ -202,7 +204,7 @@ class Fuser {
     return size;
   }
 
-  // What the node would be in the group; nothing if it does not fit.
+  // The level that the node would have in the group; std::nullopt if it does not fit.
   std::optional<Level> level_in(std::int32_t n, std::int32_t index) const {
     const auto& group = grouping_.group(index);
     const auto& type = program_.type_of(node(n));
@@ -247,7 +249,7 @@ class Fuser {
   std::vector<Mask> masks_;                                                  // per node that is in no group
   std::vector<std::int32_t> last_reader_of_inputs_, last_reader_of_values_;  // groups that read them from outside
   std::int32_t first_group_ = 0, first_of_epoch_ = 0;                        // groups and nodes before these are closed
-  std::int32_t last_effect_ = kNone;  // a node that the next one with an effect follows
+  std::int32_t last_effect_ = kNone;  // the last node with an effect; the next one must follow it
   std::vector<std::int32_t> checks_;  // nodes that may fail, since the last Commit
 };
 

@@ -1,5 +1,5 @@
-// Nodes of a program that run as one kernel, so that what passes between them never leaves the registers or the first
-// cache. Device-independent: the CPU runs a group tile by tile, GPUs write a kernel from it.
+// Nodes of a program that run as one kernel, so that intermediate values stay in registers or the first-level cache.
+// Device-independent: the CPU runs a group tile by tile, for GPUs a kernel is generated from it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace burn::compile {
 
-// How many elements a value of a group has: one per element of the domain; one per row of it; one per column, or one in
-// all: sums over all rows, or everything, that no other member reads.
+// How many elements a value of a group has: one per element of the domain, one per row of it, one per column, or one
+// in total. The last two are sums over all rows or over all elements, which no other member reads.
 enum class Level : std::uint8_t { full, row, column, all };
 
 struct Member {
@@ -18,14 +18,14 @@ struct Member {
   Level level = Level::full;
 };
 
-// Pointwise functions, casts and random numbers (those that lie side by side in their whole value) over one shape, the
-// domain, and what combines its rows: reductions over the trailing dims, gathers of one element of each row, and
-// expands of one number per row back over the row; and sums over all rows or all elements, where limits ask for them.
-// Reshapes and other views are not members: a group reads their results, with whatever strides those have.
+// The members are pointwise functions, casts and random numbers (if contiguous in their whole value) over one shape,
+// the domain; nodes that combine its rows: reductions over the trailing dims, gathers of one element of each row, and
+// expands of one number per row back over the row; and, if the limits allow them, sums over all rows or all elements.
+// Reshapes and other views are not members: a group reads their results, with any strides.
 struct Group {
   ir::Shape domain;
-  std::int64_t row_size = 1;    // elements of a row, when there are rows or columns
-  ir::Shape row_shape;          // of the values with one number per row; rank 0 when there are no rows
+  std::int64_t row_size = 1;    // elements of a row, if there are rows or columns
+  ir::Shape row_shape;          // of values with one number per row; rank 0 if there are no rows
   std::vector<Member> members;  // in program order
 
   bool has_rows() const { return row_size > 1; }

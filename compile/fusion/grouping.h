@@ -1,4 +1,4 @@
-// What the passes of fuse.h work on: groups as they grow. Not for others.
+// The groups under construction that the passes of fuse.h share. Internal to compile/fusion.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct Grouping {
   const Group& group(std::int32_t index) const { return groups[static_cast<std::size_t>(index)]; }
 
   const ir::Program& program;
-  std::vector<Group> groups;           // one without members has become a part of another one
+  std::vector<Group> groups;           // a group without members has been merged into another one
   std::vector<std::int32_t> group_of;  // per node
 };
 
-// A node with a number for each element, made of those at the same place.
+// Whether each element of the op's result depends only on the operands' elements at the same index.
 bool is_elementwise(const ir::Op& op);
 
-// The number of trailing elements that a reduction over `axes` combines, or nothing if it combines others as well.
+// The number of trailing elements that a reduction over `axes` combines; std::nullopt if it combines others as well.
 std::optional<std::int64_t> trailing_size(const ir::Shape& shape, const ir::Dims& axes);
 
 }  // namespace burn::compile

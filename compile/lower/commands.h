@@ -25,7 +25,7 @@ struct MergeableLaunch {
 struct Launch {
   std::size_t source = 0;  // which of the program's kernels
   Grid grid;
-  std::vector<std::byte> parameters;                       // back to back, each aligned to 8 bytes
+  std::vector<std::byte> parameters;                       // back to back, each aligned to 16 bytes
   std::vector<std::size_t> offsets;                        // where each parameter begins
   std::vector<std::pair<std::size_t, Address>> addresses;  // where in `parameters` an address belongs
 

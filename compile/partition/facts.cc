@@ -5,9 +5,9 @@ namespace burn::compile::partition {
 Facts::Facts(const ir::Program& program, std::optional<ir::MeshAxis> axis)
     : is_zero(program.values.size()),
       tells_commit(program.values.size()),
-      stands(program.values.size(), kNone),
+      state_input(program.values.size(), kNone),
       placed(program.values.size(), -1),
-      beside(program.values.size()) {
+      read_with(program.values.size()) {
   const auto of = [](const std::vector<bool>& facts, ir::Ref ref) {
     return !ref.is_input() && facts[static_cast<std::size_t>(ref.index())];
   };
@@ -26,30 +26,31 @@ Facts::Facts(const ir::Program& program, std::optional<ir::MeshAxis> axis)
       if (counts) placed[v] = static_cast<std::int32_t>(place->axis);
       if (operands[0].is_input()) continue;
       const auto placing = static_cast<std::size_t>(operands[0].index());
-      stands[v] = stands[placing];
+      state_input[v] = state_input[placing];
       if (!counts) placed[v] = placed[placing];
-      if (stands[v] != kNone) placed[placing] = placed[v];
+      if (state_input[v] != kNone) placed[placing] = placed[v];
     } else if (const auto* function = std::get_if<ir::Pointwise>(&node.op)) {
-      note_beside(program, operands);
+      note_read_with(program, operands);
       if (function->fn == ir::PointwiseFn::bool_and)
         tells_commit[v] = of(tells_commit, operands[0]) || of(tells_commit, operands[1]);
       if (function->fn == ir::PointwiseFn::select && of(tells_commit, operands[0])) {
         const auto old = operands[2];
         const auto before = static_cast<std::size_t>(old.index());
-        stands[v] = old.is_input() ? old.index() : stands[before] != kNone ? stands[before] : kNew;
+        state_input[v] = old.is_input() ? old.index() : state_input[before] != kNone ? state_input[before] : kNew;
         if (!old.is_input()) placed[v] = placed[before];
-        if (stands[v] >= 0 && program.inputs[static_cast<std::size_t>(stands[v])].type != program.values[v].type)
-          stands[v] = kNone;
+        if (state_input[v] >= 0 &&
+            program.inputs[static_cast<std::size_t>(state_input[v])].type != program.values[v].type)
+          state_input[v] = kNone;
       }
     }
   }
 }
 
-void Facts::note_beside(const ir::Program& program, std::span<const ir::Ref> operands) {
+void Facts::note_read_with(const ir::Program& program, std::span<const ir::Ref> operands) {
   for (const auto ref : operands) {
     for (const auto other : operands) {
       if (ref.is_input() || other == ref || program.type_of(other).shape != program.type_of(ref).shape) continue;
-      auto& of_value = beside[static_cast<std::size_t>(ref.index())];
+      auto& of_value = read_with[static_cast<std::size_t>(ref.index())];
       if (!of_value) of_value = other;
     }
   }

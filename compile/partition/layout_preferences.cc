@@ -16,10 +16,11 @@ LayoutPreferences::LayoutPreferences(const ir::Program& program, const Facts& fa
 }
 
 std::optional<Layout> LayoutPreferences::fixed(std::size_t value) const {
-  const auto stands = facts_.stands[value];
-  const auto* input = stands >= 0 ? &inputs_[static_cast<std::size_t>(stands)] : nullptr;
+  const auto state_input = facts_.state_input[value];
+  const auto* input = state_input >= 0 ? &inputs_[static_cast<std::size_t>(state_input)] : nullptr;
   const auto axis = facts_.placed[value];
-  if (axis < 0) return input ? std::optional{*input} : stands == Facts::kNew ? std::optional{Layout{}} : std::nullopt;
+  if (axis < 0)
+    return input ? std::optional{*input} : state_input == Facts::kNew ? std::optional{Layout{}} : std::nullopt;
   if (input && input->dim == axis) return *input;
   return Layout::split(axis, bounds_for(program_.values[value].type.shape[axis]));
 }

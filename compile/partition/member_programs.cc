@@ -26,7 +26,7 @@ ir::Ref MemberPrograms::add_input(int member, const ir::TensorType& type, bool d
     const auto& inputs = at(0).builder.program().inputs;
     if (here.inputs < inputs.size() && inputs[here.inputs].type == type && inputs[here.inputs].donated == donated)
       return ir::Ref::input(static_cast<std::int32_t>(here.inputs++));
-    part(here);
+    fork(here);
   }
   const auto ref = here.builder.add_input(type);
   if (donated) here.builder.donate(ref.index());
@@ -46,12 +46,12 @@ Result<ir::Ref> MemberPrograms::add(int member, const ir::Op& op, std::span<cons
         return ir::Ref::value(static_cast<std::int32_t>(node.first_value));
       }
     }
-    part(here);
+    fork(here);
   }
   return here.builder.add(op, operands, site, recompute);
 }
 
-void MemberPrograms::part(Member& member) {
+void MemberPrograms::fork(Member& member) {
   const auto& first = at(0).builder.program();
   for (std::size_t i = 0; i < member.inputs; ++i) {
     const auto ref = member.builder.add_input(first.inputs[i].type);
@@ -71,7 +71,7 @@ std::vector<std::shared_ptr<const ir::Program>> MemberPrograms::finish(std::vect
   for (std::size_t m = 1; m < members_.size(); ++m) {
     auto& member = members_[m];
     const bool is_whole = member.inputs == first.inputs.size() && member.nodes == first.nodes.size();
-    if (!member.is_own && !(is_whole && outputs[m] == outputs[0])) part(member);
+    if (!member.is_own && !(is_whole && outputs[m] == outputs[0])) fork(member);
   }
   std::vector<std::shared_ptr<const ir::Program>> programs;
   for (std::size_t m = 0; m < members_.size(); ++m) {

@@ -39,7 +39,7 @@ class MemberPrograms {
   const ir::ProgramBuilder& builder_of(int member) const {
     return is_first_or_own(member) ? at(member).builder : at(0).builder;
   }
-  void part(Member& member);  // gives it a program of its own
+  void fork(Member& member);  // gives it a program of its own
 
   std::vector<Member> members_;
 };

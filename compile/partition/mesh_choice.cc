@@ -4,7 +4,7 @@
 
 namespace burn::compile::partition {
 
-bool is_apart(const MeshForm& form) {
+bool splits_distinct_dims(const MeshForm& form) {
   return !form.data->is_split() || !form.model->is_split() || form.data->layout.dim != form.model->layout.dim;
 }
 
@@ -16,13 +16,13 @@ MeshForm MeshChoice::result(std::size_t k) const {
   return {data ? &data->results[k] : &kWholeForm, model ? &model->results[k] : &kWholeForm};
 }
 
-bool MeshChoice::is_apart() const {
+bool MeshChoice::splits_distinct_dims() const {
   const auto& one = data ? *data : *model;
   for (std::size_t i = 0; i < one.operands.size(); ++i) {
-    if (!partition::is_apart(operand(i))) return false;
+    if (!partition::splits_distinct_dims(operand(i))) return false;
   }
   for (std::size_t k = 0; k < one.results.size(); ++k) {
-    if (!partition::is_apart(result(k))) return false;
+    if (!partition::splits_distinct_dims(result(k))) return false;
   }
   return true;
 }

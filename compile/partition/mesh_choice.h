@@ -25,7 +25,7 @@ struct MeshForm {
 };
 
 // Whether the axes split different dims, if both split one.
-bool is_apart(const MeshForm& form);
+bool splits_distinct_dims(const MeshForm& form);
 
 // How a node is computed along each axis; null along one that has one member.
 struct MeshChoice {
@@ -35,7 +35,7 @@ struct MeshChoice {
   const Choice* along(ir::MeshAxis axis) const { return axis == ir::MeshAxis::data ? data : model; }
   MeshForm operand(std::size_t i) const;
   MeshForm result(std::size_t k) const;
-  bool is_apart() const;  // in all operands and results
+  bool splits_distinct_dims() const;  // in all operands and results
   bool is_wide() const { return (data && data->is_wide) || (model && model->is_wide); }
 };
 
@@ -53,7 +53,7 @@ void for_each_choice(const MeshPlan& plan, std::size_t node, const Each& each) {
   along(plan.data.get(), [&](const Choice* data) {
     along(plan.model.get(), [&](const Choice* model) {
       const MeshChoice choice{data, model};
-      if (choice.is_apart()) each(choice);
+      if (choice.splits_distinct_dims()) each(choice);
     });
   });
 }

@@ -27,7 +27,7 @@ std::optional<Choice> NodeChooser::as_hinted(const ir::Node& node, const NodeFor
   return std::nullopt;
 }
 
-Choice NodeChooser::choose(std::size_t n, const NodeForms& forms, bool& is_free, const Form* beside) const {
+Choice NodeChooser::choose(std::size_t n, const NodeForms& forms, bool& is_free, const Form* read_with) const {
   const auto& node = program_.nodes[n];
   if (is_by_element(node.op)) {
     const auto fixed = preferences_.fixed(node.first_value);
@@ -51,7 +51,7 @@ Choice NodeChooser::choose(std::size_t n, const NodeForms& forms, bool& is_free,
       if (auto choice = allowed(n, as_hinted(node, forms))) return std::move(*choice);
     }
   }
-  if (is_expand(node.op) && forms.has_split() && reads_other_split(forms, beside)) {
+  if (is_expand(node.op) && forms.has_split() && reads_other_split(forms, read_with)) {
     is_free = true;
     return forms.whole();
   }
@@ -60,9 +60,9 @@ Choice NodeChooser::choose(std::size_t n, const NodeForms& forms, bool& is_free,
 
 // Whether what repeats a split value will be read beside a value that is split otherwise: the small one is gathered
 // then, not what it is repeated to.
-bool NodeChooser::reads_other_split(const NodeForms& forms, const Form* beside) {
+bool NodeChooser::reads_other_split(const NodeForms& forms, const Form* read_with) {
   const auto kept = forms.along_operand(0, forms.form(0).layout);
-  return kept && beside && beside->is_split() && *beside != kept->results[0];
+  return kept && read_with && read_with->is_split() && *read_with != kept->results[0];
 }
 
 // What this choice sends in the end. Results that are partial may be combined later or smaller, but where that is not

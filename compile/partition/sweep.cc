@@ -88,7 +88,7 @@ class Sweep {
       if (ir::is_collective(node.op))
         return ir::at_node(invalid_argument("is for members of a group, which have programs of their own"), node);
       const auto forms = forms_of(node);
-      auto choice = chooser_.choose(n, forms, plan_.nodes[n].is_free, form_beside(node));
+      auto choice = chooser_.choose(n, forms, plan_.nodes[n].is_free, form_read_with(node));
       const auto operands = program_.operands_of(node);
       for (std::size_t i = 0; i < operands.size(); ++i) {
         if (forms.form(i).is_partial && !choice.operands[i].is_partial) settle(operands[i], choice.operands[i]);
@@ -111,11 +111,11 @@ class Sweep {
   }
 
   // The form of what the node's result is read with: as it is in this round, or was in the last; null: not known yet.
-  const Form* form_beside(const ir::Node& node) const {
-    const auto& beside = facts_.beside[node.first_value];
-    if (!beside) return nullptr;
-    const auto i = static_cast<std::size_t>(beside->index());
-    if (beside->is_input() || i < node.first_value) return &plan_.of(*beside).form;
+  const Form* form_read_with(const ir::Node& node) const {
+    const auto& read_with = facts_.read_with[node.first_value];
+    if (!read_with) return nullptr;
+    const auto i = static_cast<std::size_t>(read_with->index());
+    if (read_with->is_input() || i < node.first_value) return &plan_.of(*read_with).form;
     return i < before_.size() ? &before_[i].form : nullptr;
   }
 

@@ -21,7 +21,7 @@ Writer::Step Writer::next_step(const MeshForm& from, const MeshForm& to) {
   Step best{ir::MeshAxis::data, nullptr};
   for (const auto axis : kMeshAxes) {
     const auto &here = from.along(axis), &there = to.along(axis);
-    if (here == there || !is_apart(from.with(axis, there))) continue;
+    if (here == there || !splits_distinct_dims(from.with(axis, there))) continue;
     if (!best.to || turn_of(here, there) < turn_of(from.along(best.axis), *best.to)) best = {axis, &there};
   }
   // Each axis is to split the dim that the other one splits: one of them is gathered first.

@@ -7,7 +7,7 @@
 namespace burn::compile {
 namespace {
 
-// A part of the arena that is taken for some time.
+// A range of bytes of the arena that is in use from step `first` to step `last`.
 struct Taken {
   std::uint64_t begin, end;
   std::int32_t first, last;
@@ -17,7 +17,7 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + ArenaPlan::kAlignment - 1) / ArenaPlan::kAlignment * ArenaPlan::kAlignment;
 }
 
-// The first offset from `begin` on at which so many bytes lie within one page, or begin one.
+// The first offset from `begin` on at which `bytes` bytes are within one page or start at the beginning of one.
 std::uint64_t within_page(std::uint64_t begin, std::uint64_t bytes, std::uint64_t page) {
   if (page == 0 || bytes == 0 || begin % page + bytes <= page || begin % page == 0) return begin;
   return (begin / page + 1) * page;
@@ -32,7 +32,7 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, std::uint64_t page) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return lifetimes[i].bytes; });
 
-  std::vector<Taken> taken;  // by where it begins
+  std::vector<Taken> taken;  // sorted by `begin`
   for (const auto i : order) {
     const auto& life = lifetimes[i];
     const auto bytes = aligned(life.bytes);

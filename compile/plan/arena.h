@@ -1,4 +1,5 @@
-// Where temporary values lie in one block of memory, so that values that do not live at the same time share bytes.
+// Assigns temporary values to offsets in one block of memory, so that values that do not live at the same time share
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace burn::compile {
 
-// Bytes that are wanted from the first to the last step, both included.
+// Bytes that are in use from step `first` to step `last`, both included.
 struct Lifetime {
   std::uint64_t bytes = 0;
   std::int32_t first = 0, last = 0;
@@ -20,17 +21,19 @@ struct ArenaPlan {
   static constexpr std::uint64_t kAlignment = 256;
 };
 
-// Largest first, each at the lowest offset that is free for as long as it lives: about quadratic in how many overlap,
-// and within a few percent of the most bytes that live at once. `page`: bytes, a multiple of kAlignment, for devices
-// whose allocations have a limit: no lifetime lies in two pages, which begin at multiples of it and may be apart in
-// memory; one that is larger than a page has pages of its own, side by side. 0: the arena is one piece.
+// Places the largest first, each at the lowest offset that is free during its lifetime. Takes time about quadratic in
+// the number of overlapping lifetimes; the result is within a few percent of the most bytes that live at once. `page`:
+// bytes, a multiple of kAlignment, for devices whose allocations have a limit. Pages begin at multiples of it and need
+// not be adjacent in memory, so no lifetime crosses a page boundary, except that one larger than a page gets adjacent
+// pages of its own. 0: the arena is one allocation.
 ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, std::uint64_t page = 0);
 
-// How much more memory it may take that steps need not wait for others that used the same bytes for something else.
+// How much more memory the arena may take to avoid that steps wait for others that used the same bytes for another
+// value.
 struct ReuseLimits {
-  std::uint64_t most = 0;   // bytes of an arena in which no two lifetimes share any
-  std::int32_t steps = 0;   // in larger ones: after which bytes are used again
-  std::uint64_t extra = 0;  // bytes that this may take beyond plan_arena() of the lifetimes as they are
+  std::uint64_t most = 0;   // bytes; an arena that needs no more gives every lifetime bytes of its own
+  std::int32_t steps = 0;   // in larger arenas: bytes are reused only after this many more steps
+  std::uint64_t extra = 0;  // bytes that the delay by `steps` may take beyond plan_arena() without it
 };
 
 ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const ReuseLimits& apart, std::uint64_t page = 0);

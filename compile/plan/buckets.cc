@@ -9,7 +9,7 @@
 namespace burn::compile {
 namespace {
 
-// The node of a step that is a single one, else null.
+// The node of a step that is a single node; null for other steps.
 const ir::Node* single_of(const ir::Program& program, const PlanStep& step) {
   if (step.group != PlanStep::kSingle || step.product != PlanStep::kNone) return nullptr;
   return &program.nodes[static_cast<std::size_t>(step.node)];
@@ -60,7 +60,7 @@ class Joiner {
     return op.fn == first_of(steps).fn && dtype(s) == dtype(steps.front());
   }
 
-  // What is open of a bucket becomes one step, in the place of its last.
+  // Joins the steps of an open bucket into one step, at the position of the last of them.
   void close(std::int64_t bucket) {
     const auto found = open_.find(bucket);
     join(found->second);
@@ -88,7 +88,7 @@ class Joiner {
   Plan& plan_;
   std::map<std::int64_t, Steps> open_;   // by bucket, all of one group
   std::vector<std::int64_t> bucket_of_;  // per value: the open bucket whose result it is, or 0
-  std::vector<bool> is_gone_;            // per step: it is a part of another one
+  std::vector<bool> is_gone_;            // per step: it was joined into another one
 };
 
 }  // namespace
@@ -100,7 +100,7 @@ std::vector<std::int32_t> find_collective_ends(const ir::Program& program, const
   std::vector<std::int32_t> ends(count, -1);
   std::vector<std::int32_t> first_read(program.values.size(), static_cast<std::int32_t>(count));
   auto next_commit = static_cast<std::int32_t>(count);
-  for (auto s = count; s-- > 0;) {  // what is behind a step is known by then
+  for (auto s = count; s-- > 0;) {  // backwards, so that later readers are known
     const auto& step = plan.steps[s];
     const auto* node = single_of(program, step);
     if (node && ir::is_collective(node->op)) {

@@ -1,4 +1,5 @@
-// Which collectives of a plan are performed as one, and until when each may go on beside what is computed.
+// Joins all-reduces of a plan into buckets, which are performed as one, and finds the step until which each collective
+// may overlap with computation.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,15 @@
 
 namespace burn::compile {
 
-// Joins steps of all-reduces that have the same bucket (other than 0), group, function and dtype to one step in the
-// place of the last of them, PlanStep::bucket. A step between that reads a result of an earlier one ends the bucket;
-// one that has another effect than an all-reduce of the group ends all that are open. Those of other buckets do not: so
-// the order of collectives is that of the last of each bucket. Requires: steps in their order, without last uses.
+// Joins steps of all-reduces that have the same bucket number (other than 0), group, function and dtype into one step,
+// PlanStep::bucket, at the position of the last of them. A step in between that reads a result of an earlier one ends
+// that bucket; a step with an effect other than a bucketed all-reduce of the same group ends all open buckets.
+// All-reduces of other buckets end none, so collectives are ordered by the last all-reduce of each bucket. Requires:
+// steps in their final order, last uses not found yet.
 void join_buckets(const ir::Program& program, Plan& plan);
 
-// Per step: of a collective, the position of the first step behind it that its results have to be there for: that reads
-// one, or is a Commit, which has to know what failed; the number of steps where there is none. Of other steps -1.
+// Per step: for a collective, the position of the first later step that must wait for it, because it reads a result or
+// is a Commit, which must know what failed; the number of steps if there is none. -1 for other steps.
 std::vector<std::int32_t> find_collective_ends(const ir::Program& program, const Plan& plan);
 
 }  // namespace burn::compile

@@ -44,7 +44,7 @@ class Joiner {
 
  private:
   static constexpr std::int32_t kNone = -1;
-  static constexpr std::size_t kMaxLookedAt = 16;  // products of one matrix
+  static constexpr std::size_t kMaxLookedAt = 16;  // products that read one matrix
   using Kind = ProductWithEpilogue::Kind;
 
   // An operand of a product [rows, columns].
@@ -56,7 +56,8 @@ class Joiner {
 
   static std::size_t index(ir::Ref ref) { return static_cast<std::size_t>(ref.index()); }
 
-  // Of a step that is a single node without an effect, and has not been joined; else an op that is never looked for.
+  // The op of a step that is a single node without an effect and has not been joined; for other steps an op that no
+  // caller looks for.
   const ir::Op& op_of(std::size_t s) const {
     static const ir::Op other = ir::Permute{};
     const auto& step = plan_.steps[s];
@@ -77,7 +78,7 @@ class Joiner {
     }
   }
 
-  // A number for each column, the same in every row, one after the other in memory.
+  // Whether the value has one number per column, repeated in every row and contiguous in memory.
   bool is_row(ir::Ref ref) const {
     const auto& shape = program_.type_of(ref).shape;
     const auto view = view_of(ref);
@@ -92,7 +93,7 @@ class Joiner {
     return shape[last] == 1 || view.strides[last] == 1;
   }
 
-  // The step of the product that a value is, as it is or in another shape of the same columns, if it has no other
+  // The step of the product that the value is, or is a reshape of with the same columns, if the product has no other
   // reader.
   std::optional<std::size_t> product_of(ir::Ref value) const {
     const auto columns = [&](ir::Ref ref) {
@@ -118,7 +119,7 @@ class Joiner {
       const auto &type = program_.type_of(product), &added = program_.type_of(other),
                  &sum = program_.type_of(plan_.steps[s].results[0]);
       if (type != added || type != sum || !is_row(other)) continue;
-      // The sum's place, where the bias is there, too.
+      // At the position of the sum, where the bias has been computed, too.
       auto from = plan_.steps[at].reads;
       from.push_back(other);
       for (auto ref = product; static_cast<std::size_t>(made_at_[index(ref)]) != at;) {
@@ -131,7 +132,8 @@ class Joiner {
     }
   }
 
-  // Whether the sums of the columns of `x`, as rows and columns, are those of an operand over what a product adds up.
+  // Whether the column sums of `x`, seen as a matrix, equal the sums of the operand over the product's inner dim: that
+  // is, whether `x` is a view of the same elements, with the inner dim as its rows.
   bool is_summed(const Operand& operand, ir::Ref x) const {
     const auto a = view_of(operand.ref);
     auto b = view_of(x);
@@ -164,7 +166,7 @@ class Joiner {
     if (found == operands_.end()) return;
     for (const auto& operand : std::span(found->second).first(std::min(found->second.size(), kMaxLookedAt))) {
       if (!std::holds_alternative<ir::MatMul>(op_of(operand.step)) || !is_summed(operand, x)) continue;
-      // In the place of the first of the two, where all is there that the other one reads.
+      // At the position of the first of the two, if all that the second reads has been computed by then.
       const auto first = std::min(s, operand.step), second = std::max(s, operand.step);
       const bool is_there = std::ranges::all_of(plan_.steps[second].reads, [&](ir::Ref ref) {
         const auto base = view_of(ref).base;
@@ -183,7 +185,7 @@ class Joiner {
 
   void join(const ProductWithEpilogue& made, std::size_t at, std::size_t gone, const std::vector<ir::Ref>& reads,
             std::vector<ir::Ref> results) {
-    std::vector<ir::Ref> each;  // as a view of it may come later
+    std::vector<ir::Ref> each;  // bases instead of views, because the step of a view may come later
     for (const auto ref : reads) {
       const auto base = view_of(ref).base;
       if (std::ranges::find(each, base) == each.end()) each.push_back(base);
@@ -202,7 +204,7 @@ class Joiner {
   const std::vector<std::int32_t> uses_;                             // per value, outputs counted
   std::vector<std::int32_t> made_at_;                                // per value: the step
   std::vector<bool> is_gone_;                                        // per step
-  std::unordered_map<std::int32_t, std::vector<Operand>> operands_;  // of products, by what they are views of
+  std::unordered_map<std::int32_t, std::vector<Operand>> operands_;  // of products, by the base that they view
 };
 
 }  // namespace

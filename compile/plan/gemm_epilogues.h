@@ -1,5 +1,5 @@
-// Finds products with a neighbour that libraries compute in the same call: a bias, or the sums that are the gradient of
-// one.
+// Joins products with a neighbouring node that libraries compute in the same call: the addition of a bias, or the sums
+// that are the gradient of a bias.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace burn::compile {
 
-// Makes one step of each such pair. What is already part of a group is left there, as its kernel runs anyway. Requires:
-// steps in order, last uses not found yet. About linear in the program's size.
+// Makes one step of each such pair. Nodes that are already in a group are left there, because the group's kernel runs
+// in any case. Requires: steps in order, last uses not found yet. Takes time about linear in the program's size.
 void join_products(const ir::Program& program, Plan& plan);
 
 // "matmul with bias", ...

@@ -7,7 +7,7 @@ namespace {
 
 std::size_t at(ir::Ref ref) { return static_cast<std::size_t>(ref.index()); }
 
-// A number everywhere, as Expand and Reshape of a Constant.
+// The Constant that a value repeats in every element through Expand and Reshape; null if it is no such value.
 const ir::Constant* number_of(const ir::Program& program, ir::Ref ref) {
   while (!ref.is_input()) {
     const auto& node = program.maker_of(ref);
@@ -44,8 +44,8 @@ std::int32_t guard_of(const ir::Program& program, const ir::Node& node, const st
   return condition.is_input() ? -1 : commits[at(condition)];
 }
 
-std::span<const ir::Ref> operands_it_fails_by(const ir::Program& program, const ir::Node& node,
-                                              const std::vector<std::int32_t>& commits) {
+std::span<const ir::Ref> operands_propagating_failure(const ir::Program& program, const ir::Node& node,
+                                                      const std::vector<std::int32_t>& commits) {
   const auto operands = program.operands_of(node);
   return guard_of(program, node, commits) >= 0 ? operands.subspan(2, 1) : operands;
 }
@@ -71,7 +71,7 @@ std::vector<Coverage> find_coverage(const ir::Program& program) {
     for (std::size_t n = program.nodes.size(); n-- > 0;) {  // readers before what they read
       const auto& node = program.nodes[n];
       if (guard_of(program, node, commits) == coverage.commit) mark(coverage, program.operands_of(node).first(2));
-      if (coverage.nodes[n]) mark(coverage, operands_it_fails_by(program, node, commits));
+      if (coverage.nodes[n]) mark(coverage, operands_propagating_failure(program, node, commits));
     }
     coverage.nodes[static_cast<std::size_t>(coverage.commit)] = false;
   }

@@ -42,7 +42,8 @@ class Planner {
   const ir::Node& node(std::int32_t n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
   std::int32_t& step_of(std::int32_t n) { return step_of_[static_cast<std::size_t>(n)]; }
 
-  // Groups first, then every node that is not the inside of one. `step_of_` then says where a value comes from.
+  // Makes a step of each group, then of each node outside of groups. Afterwards `step_of_` is the step that computes a
+  // node's values.
   void make_steps() {
     for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
       for (const auto& member : plan_.groups[g].members) step_of(member.node) = static_cast<std::int32_t>(g);
@@ -56,7 +57,7 @@ class Planner {
       const auto first = static_cast<std::int32_t>(node(n).first_value);
       const bool is_needed = used_outside[static_cast<std::size_t>(first)];  // of a member, which has one result
       if (group == kNone || (is_view && is_needed)) {
-        // Others than the group see an expanded row as what it is: a view.
+        // Readers outside of the group read an expanded row as a view, so the Expand gets a step of its own.
         step_of(n) = static_cast<std::int32_t>(plan_.steps.size());
         const auto operands = program_.operands_of(node(n));
         std::vector<ir::Ref> results;
@@ -71,7 +72,7 @@ class Planner {
     find_reads();
   }
 
-  // What groups read from outside, each once, in the order of their members.
+  // Finds the values that groups read from outside, each once, in the order of their members.
   void find_reads() {
     std::vector<std::int32_t> group_of(program_.nodes.size(), kNone);
     std::vector<std::int32_t> last_read(program_.inputs.size() + program_.values.size(), kNone);  // by which group
@@ -90,8 +91,8 @@ class Planner {
     }
   }
 
-  // Outputs, and what a node that is not of the same group reads. An expand in a group counts as outside of it when it
-  // is itself needed there.
+  // Per value: whether it is an output or is read by a node outside of its group. An Expand in a group counts as
+  // outside of it if it is itself used outside.
   std::vector<bool> values_used_outside() {
     std::vector<bool> used(program_.values.size());
     const auto mark = [&](ir::Ref ref) {
@@ -108,8 +109,8 @@ class Planner {
     return used;
   }
 
-  // After what they read, those with an effect after each other, and a Commit after whatever may fail before it; where
-  // that leaves a choice, in the program's order.
+  // Orders steps: each after the steps that compute what it reads, steps with an effect in sequence, and a Commit after
+  // all earlier steps that may fail; otherwise in the program's order.
   void order_steps() {
     const auto count = plan_.steps.size();
     std::vector<std::vector<std::int32_t>> readers(count);
@@ -157,7 +158,7 @@ class Planner {
     plan_.steps = std::move(ordered);
   }
 
-  // A collective takes the place in the order of what makes its operand: it goes on while other steps are done.
+  // A collective is ordered as early as the step that computes its operand, because it runs while other steps execute.
   void hurry_collectives() {
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       const auto& step = plan_.steps[s];
@@ -185,7 +186,7 @@ class Planner {
 
   const ir::Program& program_;
   Plan plan_;
-  std::vector<std::int32_t> step_of_;    // per node: the step that others get its values from
+  std::vector<std::int32_t> step_of_;    // per node: the step whose results its values are for other steps
   std::vector<std::int32_t> last_node_;  // per step
 };
 

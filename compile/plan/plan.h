@@ -1,8 +1,8 @@
-// What a device needs to know about a program before it runs it: what is computed together, in which order, and how
-// long each value lives.
+// A plan: what a device needs to know about a program before it runs it. Which nodes are computed together, in which
+// order, and how long each value lives.
 //
-// Device-independent: the CPU runs it step by step, other devices record from it. A Plan is a value and refers to its
-// program by position only.
+// Device-independent: the CPU runs a plan step by step, for other devices it is lowered to commands. A Plan is a plain
+// value that refers to its program's nodes and values by index only.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,25 @@
 
 namespace burn::compile {
 
-// Layers of planning that can be switched off one by one, to find out what each is good for or to blame for, and what
-// the device's kernels can hold.
+// Planning passes that can be switched off one by one, to measure what each gains or to find the pass that causes an
+// error, and the limits of the device's kernels.
 struct PlanOptions {
   bool fusion = true;       // BURN_FUSION=off
   bool merge_equal = true;  // BURN_CSE=off
   bool recompute = true;    // BURN_RECOMPUTE=off
-  bool epilogues = false;   // whether products are joined with their neighbours; not without fusion
-  // Products of no more than so many bytes are joined with the groups that read them; not without fusion.
+  bool epilogues = false;   // whether products are joined with their neighbours; requires fusion
+  // Products of at most this many bytes are joined with the groups that read them; requires fusion.
   std::uint64_t product_group_bytes = 0;
-  bool buckets = false;  // whether all-reduces of a bucket are joined to one step
+  bool buckets = false;  // whether the all-reduces of a bucket become one step
   bool tf32 = false;     // BURN_TF32=on
   FuseLimits limits;
-  std::int64_t recompute_bytes = 1 << 18;  // of a value that is worth it: smaller ones stay in the caches
+  std::int64_t recompute_bytes = 1 << 18;  // smaller values are not recomputed, because they stay in the caches
 
   static PlanOptions from_environment();
 };
 
-// A product (MatMul) and a node beside it that a library may compute in the same call, or a group that a kernel
-// computes from sums in its registers. What is read and written is as if one came after the other.
+// A product (MatMul) joined with a neighbouring node that a library may compute in the same call, or with a group that
+// a kernel computes from sums in its registers. The step reads and writes the same values as the two steps in sequence.
 struct ProductWithEpilogue {
   enum class Kind : std::uint8_t {
     bias,         // the neighbour adds a number for each column to the product, or to a reshape of it with the same
@@ -45,30 +45,29 @@ struct ProductWithEpilogue {
   };
   Kind kind = Kind::bias;
   std::int32_t product = -1, neighbour = -1;  // nodes; group: no neighbour
-  // bias: the operand of the sum that is not the product, of the sum's shape; group: the product as the group reads it.
+  // bias: the other operand of the sum, which has the sum's shape; group: the product as the group reads it.
   ir::Ref other;
   std::int32_t group = -1;  // in Plan::groups
 };
 
-// Nodes that run as one kernel: a single one, or a group; or as one call of a library: a product with its neighbour, or
-// the collectives of a bucket.
+// Nodes that are executed together: a single node or a group, which run as one kernel, or a product with its neighbour
+// or the collectives of a bucket, which run as one library call.
 struct PlanStep {
   static constexpr std::int32_t kSingle = -1, kNone = -1;
 
   std::int32_t group = kSingle;  // in Plan::groups
-  std::int32_t node = -1;        // a single one
+  std::int32_t node = -1;        // of a single node; of a bucket its first node
   std::int32_t product = kNone;  // in Plan::products
-  // A single node's operands, in order, and one of each node of a bucket; of others the values from outside, each once:
-  // of a product, what its operands are views of.
+  // A single node: its operands, in order. A bucket: the operand of each node. Others: the values read from outside,
+  // each once; a product's operands are replaced by the bases that they view.
   std::vector<ir::Ref> reads = {};
-  // All results of a single node or of a bucket, wanted (Plan::last_use) or not; of others, the values that are used
-  // outside.
+  // A single node or a bucket: all results, used (Plan::last_use) or not. Others: the values that are used outside.
   std::vector<ir::Ref> results = {};
-  std::vector<std::int32_t> bucket = {};  // two nodes or more, all-reduces of one bucket; `node` is the first of them
+  std::vector<std::int32_t> bucket = {};  // two or more all-reduces of one bucket; `node` is the first of them
 };
 
 struct Plan {
-  // Last uses are positions in `steps`; these two are not.
+  // Last uses are positions in `steps`, except for these two.
   static constexpr std::int32_t kUnused = -1;
   static constexpr std::int32_t kOutput = std::numeric_limits<std::int32_t>::max();
 
@@ -76,7 +75,7 @@ struct Plan {
   std::vector<ProductWithEpilogue> products;
   std::vector<PlanStep> steps;
   bool tf32 = false;  // f32 products and convolutions may be multiplied with ten bits of mantissa
-  std::vector<std::int32_t> value_last_use;  // per value; kUnused also for those that live inside a group only
+  std::vector<std::int32_t> value_last_use;  // per value; kUnused also for values that are used inside a group only
   std::vector<std::int32_t> input_last_use;  // per input
 
   std::int32_t last_use(ir::Ref ref) const {
@@ -85,14 +84,14 @@ struct Plan {
   }
 };
 
-// Expects a program without dead nodes (simplify). Steps with an effect are in the program's order; a collective comes
-// as soon as its operand is there, as far as that order allows.
+// Requires: a program without dead nodes (simplify). Steps with an effect keep the program's order; a collective is
+// placed as early after its operand as that order allows.
 Plan make_plan(const ir::Program& program, const PlanOptions& options = {});
 
-// Leaves out the steps that are marked; the others stay in their order. Before last uses are found.
+// Removes the steps that are marked; the others keep their order. Requires: last uses not found yet.
 void drop_steps(Plan& plan, const std::vector<bool>& is_gone);
 
-std::size_t memory_bytes(const Plan& plan);  // that it takes, roughly
+std::size_t memory_bytes(const Plan& plan);  // bytes of host memory that the plan takes, roughly
 
 // One line per step, for BURN_TRACE=plan.
 std::string to_string(const Plan& plan, const ir::Program& program);

@@ -10,7 +10,7 @@
 namespace burn::compile {
 namespace {
 
-constexpr int kMaxInstructions = 24;  // of a group for an element, roughly
+constexpr int kMaxInstructions = 24;  // of a group per element, roughly
 
 // Functions that take about as many instructions as an addition count 1, others 8.
 int instructions_of(ir::PointwiseFn fn) {
@@ -73,7 +73,7 @@ class Joiner {
   }
 
  private:
-  // Steps from a product to what reads it: the product's, then those of reshapes between.
+  // The steps between a group and a product that it reads: those of reshapes, from the group back, then the product's.
   using Chain = std::vector<std::size_t>;
 
   static std::size_t index(ir::Ref ref) { return static_cast<std::size_t>(ref.index()); }
@@ -84,7 +84,7 @@ class Joiner {
   }
   const ir::Op& op_of(const PlanStep& step) const { return program_.nodes[static_cast<std::size_t>(step.node)].op; }
 
-  // The step as a group without rows that a product's kernel may compute.
+  // The step as a group without rows that a product's kernel may compute; std::nullopt if it is none.
   std::optional<Group> elements_of(const PlanStep& step) const {
     Group group;
     if (step.group != PlanStep::kSingle) {
@@ -106,7 +106,8 @@ class Joiner {
     return instructions <= kMaxInstructions ? std::optional(std::move(group)) : std::nullopt;
   }
 
-  // Whether a value is the product of a step before it, or a reshape of one, without another reader on the way.
+  // The chain if the value is the product of an earlier step, or a reshape of one, and nothing else reads it or the
+  // product; otherwise std::nullopt.
   std::optional<Chain> chain_to(ir::Ref value) const {
     Chain chain;
     for (auto ref = value; !ref.is_input() && uses_[index(ref)] == 1;) {
@@ -121,7 +122,7 @@ class Joiner {
     return std::nullopt;
   }
 
-  // With the last of the products that the group reads as they are.
+  // Joins the group with the last of the products that it reads in the shape of its domain.
   void join(std::size_t s, Group group) {
     std::optional<Chain> found;
     ir::Ref as_read;

@@ -13,7 +13,7 @@ namespace burn::compile {
 namespace {
 
 constexpr std::int32_t kNone = -1;
-constexpr std::size_t kMaxNodes = 64;  // to be computed again for one value, those that it needs twice counted twice
+constexpr std::size_t kMaxNodes = 64;  // recomputed for one value; nodes that are needed twice count twice
 
 std::int64_t bytes_of(const ir::TensorType& type) {
   return type.num_elements() * static_cast<std::int64_t>(ir::size_of(type.dtype));
@@ -39,7 +39,7 @@ class Recomputation {
     }
   }
 
-  // Whether there is anything to do.
+  // Finds the values to recompute. Returns whether there are any.
   bool find() {
     if (groups_.empty()) return false;
     find_readers();
@@ -67,7 +67,7 @@ class Recomputation {
   }
 
  private:
-  // What computing a value again takes: what is read from memory, and how many nodes.
+  // What recomputing a value takes: the values read from memory, and the number of nodes.
   struct Recipe {
     std::vector<ir::Ref> reads;
     std::size_t nodes = 0;
@@ -76,19 +76,22 @@ class Recomputation {
   static std::size_t at(std::int32_t n) { return static_cast<std::size_t>(n); }
   const ir::Node& node(std::int32_t n) const { return program_.nodes[at(n)]; }
 
-  // The group that a node reads for: its own, or that which it will be with what it computes again.
+  // The group that a node reads for: its own, or, for a formula outside of groups, the new group that it will form with
+  // the nodes that it recomputes.
   std::int32_t reading_group(std::int32_t n) const {
     if (group_of_[at(n)] != kNone || !is_formula(node(n))) return group_of_[at(n)];
     return static_cast<std::int32_t>(groups_.size()) + n;
   }
 
-  // Whether the node is part of a group, with one element for each of the group's domain. A cast by itself is a group.
+  // Whether the node is in a group and has one element per element of the group's domain. A single cast counts as a
+  // group.
   bool is_full_member(std::int32_t n) const {
     if (group_of_[at(n)] == kNone) return std::holds_alternative<ir::Cast>(node(n).op);
     return program_.type_of(node(n)).shape == groups_[at(group_of_[at(n)])].domain;
   }
 
-  // Values with a reader outside groups, as an output or as an index, are in memory in any case.
+  // Finds the values that are stored in any case, because they are outputs, indices, or read outside of groups, and
+  // those that another group reads.
   void find_readers() {
     is_kept_.assign(program_.nodes.size(), false);
     crosses_.assign(program_.nodes.size(), false);
@@ -108,7 +111,7 @@ class Recomputation {
     }
   }
 
-  // Nothing where the value is to stay in memory, or never is.
+  // How to recompute the node's value; std::nullopt if it has to be stored or cannot be recomputed cheaply.
   std::optional<Recipe> recipe_for(std::int32_t n) const {
     if (!is_formula(node(n)) || node(n).recompute || !is_full_member(n) || is_kept_[at(n)]) return std::nullopt;
     Recipe recipe{.reads = {}, .nodes = 1};
@@ -120,14 +123,14 @@ class Recomputation {
     std::int64_t bytes = 0;
     for (const auto ref : recipe.reads) {
       const auto size = bytes_of(program_.type_of(ref));
-      if (size > own / 16) bytes += size;  // numbers of rows are not what counts
+      if (size > own / 16) bytes += size;  // small operands, such as one number per row, are not counted
     }
-    // Of values inside of a group nothing is asked: they are nowhere.
+    // The limit does not apply to values that only their own group reads: they are never stored.
     if (crosses_[at(n)] && bytes > own) return std::nullopt;
     return recipe;
   }
 
-  // False: the operand is a large value that is nowhere in memory, and not to be had again.
+  // Adds an operand to the recipe. False if it is a large value that is not stored and cannot be recomputed.
   bool add_operand(Recipe& recipe, ir::Ref ref) const {
     if (!ref.is_input()) {
       const auto n = program_.node_of(ref);
@@ -147,7 +150,7 @@ class Recomputation {
     if (std::ranges::find(recipe.reads, ref) == recipe.reads.end()) recipe.reads.push_back(ref);
   }
 
-  // Whether readers in other groups get a value of their own.
+  // Whether the value need not be stored, because readers in other groups recompute it.
   bool is_spared(std::int32_t n) const {
     return recipes_[at(n)] && crosses_[at(n)] && bytes_of(program_.type_of(node(n))) >= least_bytes_;
   }
@@ -160,7 +163,7 @@ class Recomputation {
     return group != kNone && group != group_of_[at(n)] && is_spared(n) ? again(group, ref) : moved(ref);
   }
 
-  // The value computed once more for that group.
+  // The value, recomputed for that group.
   ir::Ref again(std::int32_t group, ir::Ref ref) {
     if (ref.is_input()) return ref;
     const auto n = program_.node_of(ref);
@@ -194,11 +197,11 @@ class Recomputation {
   std::vector<bool> is_kept_, crosses_;         // per node: in memory in any case; read by another group, or by none
   std::vector<std::optional<Recipe>> recipes_;  // per node
   ir::Program result_;
-  std::vector<ir::Ref> now_;                                        // where a value went
+  std::vector<ir::Ref> now_;                                        // per old value: the new one
   std::map<std::pair<std::int32_t, std::int32_t>, ir::Ref> again_;  // by group and node
 };
 
-// Nothing: it is the program as it is.
+// std::nullopt if nothing changes.
 std::optional<ir::Program> prepared(const ir::Program& program, const PlanOptions& options) {
   std::optional<ir::Program> made;
   const auto now = [&]() -> const ir::Program& { return made ? *made : program; };
@@ -209,7 +212,7 @@ std::optional<ir::Program> prepared(const ir::Program& program, const PlanOption
   };
   const auto simplify_now = [&] { (void)changes_to(simplified(now(), options.merge_equal)); };
   simplify_now();
-  if (options.fusion && changes_to(turn_products(now()))) simplify_now();
+  if (options.fusion && changes_to(transpose_products(now()))) simplify_now();
   if (options.fusion && options.recompute) {
     Recomputation pass{now(), options};
     if (pass.find() && changes_to(pass.rewrite())) simplify_now();

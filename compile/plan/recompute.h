@@ -1,6 +1,6 @@
-// A pass that trades arithmetic for memory: what is cheap to compute is computed again where it is wanted, instead of
-// being kept from one kernel to another. Backward passes want much of what forward passes had: the parts of an
-// activation's formula, what a norm made of its input.
+// A pass that trades arithmetic for memory: values that are cheap to compute are recomputed in the kernels that read
+// them, instead of being stored between kernels. Backward passes read many values of forward passes: intermediate
+// values of an activation's formula, the normalised input of a norm.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,13 @@
 
 namespace burn::compile {
 
-// What a device plans from: the program without dead nodes, equal ones merged (simplify), products turned
-// (transposed.h), and, as far as the options say, with nodes marked Node::recompute in the place of large values that
-// one kernel would write and another read: pointwise functions and casts whose operands, all the way back to what is in
-// memory anyway, take no more bytes than they themselves. Last, sums read narrow integers as they are (narrow_sums.h).
+// Runs all passes before planning. Removes dead nodes and merges equal ones (simplify), transposes products
+// (transposed.h), and, as the options say, recomputes large values that one kernel would write and another read, by
+// nodes marked Node::recompute: pointwise functions and casts whose operands, traced back to values that are in memory
+// in any case, take no more bytes than the value itself. Last, makes sums read narrow integers directly
+// (narrow_sums.h).
 ir::Program prepare(const ir::Program& program, const PlanOptions& options);
-// The same; the given one where that is the program as it is.
+// The same; returns the given program if nothing changes.
 std::shared_ptr<const ir::Program> prepare(std::shared_ptr<const ir::Program> program, const PlanOptions& options);
 
 }  // namespace burn::compile

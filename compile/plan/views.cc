@@ -52,7 +52,7 @@ std::optional<ir::Dims> reshaped_strides(const ir::Shape& shape, const ir::Dims&
 
 namespace {
 
-// What a node makes of the view of its operand; nothing where it computes.
+// The view that a node makes of its operand's view; std::nullopt if the node computes its result.
 class ViewRules {
  public:
   ViewRules(const ValueView& from, const ir::Shape& shape) : from_(from), shape_(shape) {}

@@ -1,4 +1,4 @@
-// Rewrites a program for a device that has not all ops: what it lacks becomes several ops that it has.
+// Rewrites a program for a device that lacks some ops: each of those is replaced by several ops that it supports.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace burn::compile {
 
-// Whether a device has this op on these operand types, which fit it; otherwise UNIMPLEMENTED, naming it
-// (Backend::supports).
+// OK if a device supports this op on these operand types, which must be valid for the op; otherwise UNIMPLEMENTED,
+// naming the op (Backend::supports).
 using Supports = std::function<Status(const ir::Op& op, std::span<const ir::TensorType* const> operands)>;
 
-// The program itself where the device supports all of it. Inputs, outputs, slots and results stay as they are.
-// Errors: UNIMPLEMENTED for an op that the device does not support and that nothing else here is made of, naming it
-// and its call site; what ProgramBuilder says.
+// Returns the given program if the device supports all of it. Inputs, outputs, slots and results are unchanged.
+// Errors: UNIMPLEMENTED for an op that the device does not support and that has no rule here, naming it and its call
+// site; those of ProgramBuilder.
 Result<std::shared_ptr<const ir::Program>> decompose(std::shared_ptr<const ir::Program> program,
                                                      const Supports& supports);
 

@@ -111,7 +111,7 @@ class Transformer {
       return to_.add(ir::Concat{1}, {v, to_.filled(dtype_, 0, {before, rest, after})});
     };
     a = {padded(a.re, outer, length - n, inner), padded(a.im, outer, length - n, inner)};
-    // AxisSplit the circle: w[0..n), zeros, w[n - 1] down to w[1].
+    // Around the circle: w[0..n), zeros, w[n - 1] down to w[1].
     const auto around = [&](Ref v, bool negate) {
       if (negate) v = to_.add(PointwiseFn::neg, {v});
       const Ref forth = to_.add(ir::Reshape{line}, {v});

@@ -1,4 +1,4 @@
-// What ops are made of, for compile/rewrite/decompose.h: one function per op that has such a rule.
+// The rules of compile/rewrite/decompose.h: for each op that has one, a function that writes it with other ops.
 #pragma once
 
 #include <initializer_list>
@@ -9,8 +9,8 @@
 
 namespace burn::compile {
 
-// Writes a program node by node, each in a way that the device has. The first failure stays; nothing is written from
-// then on, and refs mean nothing: so rules ask for the types of their own operands only.
+// Writes a program node by node, with ops that the device supports. The first failure is kept in status(); after it
+// nothing is written and the returned refs are invalid, so rules may ask for the types of their own operands only.
 class Composer {
  public:
   using Ref = ir::Ref;
@@ -19,12 +19,12 @@ class Composer {
 
   const Status& status() const { return status_; }
   ir::ProgramBuilder& builder() { return builder_; }
-  void set_site(ir::CallSite site) { site_ = site; }  // of what follows
+  void set_site(ir::CallSite site) { site_ = site; }  // of the nodes added from now on
   const ir::TensorType& type_of(Ref ref) const { return builder_.type_of(ref); }
 
-  // All results of the op, which lie wherever the ops that it is made of put them.
+  // Adds the op, decomposed if necessary. Returns all of its results, which need not be consecutive values.
   std::vector<Ref> add_all(const ir::Op& op, std::span<const Ref> operands, bool recompute = false);
-  // The first one.
+  // The same; returns the first result.
   Ref add(const ir::Op& op, std::initializer_list<Ref> operands) {
     return add_all(op, std::span(operands.begin(), operands.size())).front();
   }
@@ -49,7 +49,7 @@ using Operands = std::span<const ir::Ref>;
 
 using Results = std::vector<ir::Ref>;
 
-// The results of an op on these operands, made of other ops; none where there is no rule.
+// Writes an op on these operands with other ops and returns its results; empty if there is no rule for it.
 Results compose(Composer& to, const ir::Pointwise& op, Operands in);
 Results compose(Composer& to, const ir::Attention& op, Operands in);
 Results compose(Composer& to, const ir::AttentionGrad& op, Operands in);

@@ -1,4 +1,4 @@
-// Nodes that compute the same, found as a program is read from its first node to its last.
+// Finds nodes that compute the same values (common subexpressions), as a program is read from first node to last.
 #pragma once
 
 #include <bit>
@@ -15,8 +15,8 @@
 
 namespace burn::compile {
 
-// Finds nodes of equal ops on equal operands: equal bytes, equal results. Asked about every node of every new program,
-// so all bytes lie in one place and nothing is allocated for a node.
+// A hash table of nodes, by the bytes of their op and operands: equal bytes mean equal results. Called for every node
+// of every new program, so all bytes are stored in one vector and no memory is allocated per node.
 class EqualNodes {
  public:
   explicit EqualNodes(std::size_t nodes) : slots_(std::bit_ceil(2 * nodes + 1), kNone) {
@@ -24,7 +24,8 @@ class EqualNodes {
     bytes_.reserve(nodes * kUsualBytes);
   }
 
-  // The first result of an equal node; `place`, which is remembered, where there is none yet.
+  // Returns the first result of an equal node. If there is none yet, stores `place`, the first result of this node, and
+  // returns it.
   ir::Ref find_or_add(const ir::Op& op, std::span<const ir::Ref> operands, ir::Ref place) {
     const auto begin = bytes_.size();
     std::byte image[ir::kMaxOpImage];
@@ -48,9 +49,9 @@ class EqualNodes {
 
  private:
   static constexpr auto kNone = static_cast<std::uint32_t>(-1);
-  static constexpr std::size_t kUsualBytes = 16;  // of a function of two operands: 10
+  static constexpr std::size_t kUsualBytes = 16;  // per node; a function of two operands takes 10
   struct Known {
-    std::size_t begin = 0, end = 0;  // of its bytes
+    std::size_t begin = 0, end = 0;  // of its bytes in bytes_
     std::size_t hash = 0;
     ir::Ref place;
   };
@@ -62,7 +63,7 @@ class EqualNodes {
 
   std::vector<std::byte> bytes_;
   std::vector<Known> known_;
-  std::vector<std::uint32_t> slots_;  // in known_, by hash; at most half of them taken
+  std::vector<std::uint32_t> slots_;  // indices in known_, by hash; at most half of the slots are used
 };
 
 }  // namespace burn::compile

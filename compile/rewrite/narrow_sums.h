@@ -1,4 +1,4 @@
-// A pass that lets sums and products of narrow integers and bools read them as they are, instead of a copy in i64.
+// A pass that makes sums and products of narrow integers and bools read them directly, instead of a copy in i64.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,11 @@
 
 namespace burn::compile {
 
-// The program with every sum and product over a cast to i64 of bools, or of integers of at most 32 bits, reading what
-// is cast; casts that nothing reads any more are left out. Such a Reduce has a result of another dtype, i64, than its
-// operand, and kernels compute it in that: only plans have it, no program of a client. So the pass is the last one, as
-// passes that compare ops would take it for the sum in the narrow dtype. Nothing: there is none.
+// Makes every sum and product over a cast to i64 of bools, or of integers of at most 32 bits, read the operand of the
+// cast, and removes casts that are no longer read. Such a Reduce has a result dtype, i64, that differs from its
+// operand's, and kernels compute it in i64. Programs of clients have no such node, only those that plans are made from.
+// The pass must be the last one, because passes that compare ops would mistake the node for the sum in the narrow
+// dtype. Returns std::nullopt if there is no such sum or product.
 std::optional<ir::Program> read_narrow(const ir::Program& program);
 
 }  // namespace burn::compile

@@ -110,7 +110,7 @@ class TransposedProducts {
 
 }  // namespace
 
-std::optional<ir::Program> turn_products(const ir::Program& program) {
+std::optional<ir::Program> transpose_products(const ir::Program& program) {
   TransposedProducts turning{program};
   if (!turning.find()) return std::nullopt;
   return turning.rewrite();

@@ -1,4 +1,4 @@
-// Products that are wanted the other way round.
+// A pass that computes products transposed if only their transpose is read.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 
 namespace burn::compile {
 
-// (A B)^T is B^T A^T: a product of matrices of floats that nothing but a transposition reads is computed as what that
-// makes of it, since libraries read transposed operands at no cost, and the next op finds the result row-major. So it
-// is with the gradient of a table that an embedding and the last layer share. Products of batches stay as they are,
-// which have ways of their own. Nothing: there is none. Inputs, outputs, slots and results stay as they are; the hash
-// is that of the original.
-std::optional<ir::Program> turn_products(const ir::Program& program);
+// (A B)^T is B^T A^T: if the only reader of a product of float matrices is a transposition, the product is computed as
+// B^T A^T, because libraries read transposed operands at no cost and the next op then reads a row-major result. An
+// example is the gradient of a table that an embedding and the last layer share. Products of batches are not changed;
+// they have methods of their own. Returns std::nullopt if there is no such product. Inputs, outputs, slots and results
+// are unchanged; the hash is that of the original.
+std::optional<ir::Program> transpose_products(const ir::Program& program);
 
 }  // namespace burn::compile

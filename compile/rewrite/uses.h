@@ -9,7 +9,7 @@
 
 namespace burn::compile {
 
-// Per value: operands of nodes and outputs of the program that it is.
+// Per value: how many operands of nodes and outputs of the program refer to it.
 inline std::vector<std::int32_t> count_uses(const ir::Program& program) {
   std::vector<std::int32_t> uses(program.values.size());
   const auto use = [&](ir::Ref ref) {

@@ -1,5 +1,5 @@
-// Groups by each kind of links and of each size, and values for their members: for tests of what every implementation
-// of Links has to do for the collectives that run over it.
+// The fixture of the tests of collectives: groups of several sizes over each implementation of Links, and operands for
+// their members.
 #pragma once
 
 #include <chrono>
@@ -60,7 +60,7 @@ inline std::int64_t begin_of(const Dims& sizes, int rank) {
   return begin;
 }
 
-// What the members' values combine to.
+// Reduces the members' values elementwise.
 inline Tensor combined(ReduceFn fn, const std::vector<Tensor>& values) {
   auto total = values[0];
   reference::visit_kind(total.type.dtype, [&]<typename T>() {
@@ -88,7 +88,7 @@ class CollectiveContract : public ::testing::TestWithParam<Case> {
   int size() const { return GetParam().size; }
   TestGroup group(const backends::DirectLimits& limits = {}) const { return {GetParam().kind, size(), limits}; }
 
-  // Values that are not the same on any two members.
+  // One operand for each member, all different.
   std::vector<Tensor> values(const TensorType& type) const {
     std::vector<Tensor> all;
     all.reserve(static_cast<std::size_t>(size()));
@@ -104,7 +104,7 @@ class CollectiveContract : public ::testing::TestWithParam<Case> {
   Dims even() const { return Dims::filled(size(), 3); }
   static std::int64_t sum(const Dims& sizes) { return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}); }
 
-  // Every member performs what it is given here, and gets what is expected of it.
+  // Each member performs op_of(rank) on operand_of(rank); its result must equal expected_of(rank).
   template <typename OpOf, typename OperandOf, typename ExpectedOf>
   void expect(TestGroup& group, const OpOf& op_of, const OperandOf& operand_of, const ExpectedOf& expected_of) {
     TestGroup::on_threads(group.ranks(), [&](int rank) {

@@ -1,4 +1,4 @@
-// Groups for tests of collectives: all members in this process, each on a thread of its own.
+// Groups for tests of collectives: all members are in this process, each on its own thread.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace burn::testing {
 
-// What the members of a group are connected by.
+// The kind of links that connects the members of a group.
 enum class LinkKind { simulated, sockets };
 
 class TestGroup {
@@ -25,11 +25,11 @@ class TestGroup {
 
   int size() const { return static_cast<int>(members_.size()); }
   backends::Collective& member(int rank) { return *members_[static_cast<std::size_t>(rank)]; }
-  // The member is gone, as with its process. Not while it performs something.
+  // Destroys a member, as if its process had ended. Requires: it is not performing a collective.
   void vanish(int rank) { members_[static_cast<std::size_t>(rank)].reset(); }
-  SimulatedGroup* simulated() { return simulated_.get(); }  // null: it is not
+  SimulatedGroup* simulated() { return simulated_.get(); }  // null for other kinds of links
 
-  // Calls body(rank) for all of these on threads side by side, and waits for them.
+  // Calls body(rank) for each rank on its own thread, and waits for all threads.
   static void on_threads(const std::vector<int>& ranks, const std::function<void(int)>& body);
   std::vector<int> ranks() const;
 
@@ -38,9 +38,9 @@ class TestGroup {
   std::vector<std::shared_ptr<backends::Collective>> members_;
 };
 
-// One member's part of a collective: performs `op` on `x`. `type`: of the result.
+// Performs one member's part of a collective, `op`, on `x`.
 Result<reference::Tensor> perform(backends::Collective& member, const ir::Op& op, const reference::Tensor& x);
-// As a member without an operand.
+// The same for a member without an operand, because of `why`. `type`: of the operand.
 Status take_part(backends::Collective& member, const ir::Op& op, const ir::TensorType& type, const Status& why);
 
 }  // namespace burn::testing

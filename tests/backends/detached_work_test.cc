@@ -25,8 +25,8 @@ struct EndingRun {
   InterruptScope scope{&interrupt};
 };
 
-// Work that looks at nothing until it is let go.
-struct Stubborn {
+// Work that ignores interrupts and blocks until `go` is set.
+struct UninterruptibleWork {
   std::promise<void> go;
   std::shared_future<void> gone = go.get_future().share();
   std::shared_ptr<int> memory = std::make_shared<int>(0);
@@ -74,7 +74,7 @@ TEST(DetachedWork, EndsWithWorkThatAsks) {
 TEST(DetachedWork, LeavesBehindWhatDoesNotAskWithItsMemory) {
   EndingRun run;
   const auto mine = session();
-  Stubborn stubborn;
+  UninterruptibleWork stubborn;
   const std::weak_ptr<int> memory = stubborn.memory;
   const auto total = AbandonedWork::total_in_process();
   const auto begin = Clock::now();
@@ -104,7 +104,7 @@ TEST(DetachedWork, LeavesBehindWhatDoesNotAskWithItsMemory) {
 
 TEST(DetachedWork, BeginsNoMoreWhereTooManyAreLeft) {
   EndingRun run;
-  std::vector<Stubborn> all(AbandonedWork::kMaxInProcess);
+  std::vector<UninterruptibleWork> all(AbandonedWork::kMaxInProcess);
   for (auto& stubborn : all) EXPECT_THROW((void)run_detached(session(), stubborn.work()), Interrupted);
   const auto refused = run_detached(session(), [] { return Status{}; });
   EXPECT_EQ(refused.code(), StatusCode::resource_exhausted);
@@ -116,7 +116,7 @@ TEST(DetachedWork, BeginsNoMoreWhereTooManyAreLeft) {
 
 TEST(DetachedWork, KeepsWhatPaysForIt) {
   EndingRun run;
-  Stubborn stubborn;
+  UninterruptibleWork stubborn;
   auto share = std::make_shared<int>(0);
   const std::weak_ptr<int> charge = share;
   {

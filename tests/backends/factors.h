@@ -31,7 +31,7 @@ class Matrix {
   double at(std::int64_t i, std::int64_t j) const {
     return of_->get<double>(first_ + static_cast<std::size_t>(i * columns_ + j));
   }
-  // Rows and columns that `keep(i, j)` says no to are 0.
+  // Multiplies by v; elements (i, j) for which `keep(i, j)` is false count as 0.
   template <typename Keep>
   Vector times(const Vector& v, const Keep& keep) const {
     Vector y(static_cast<std::size_t>(rows_));
@@ -88,7 +88,7 @@ struct Problem {
   double epsilon() const {
     return dtype == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   }
-  // Of what was multiplied with a probe.
+  // The allowed error of a product with a probe vector.
   double tolerance(double norm) const {
     const auto n = static_cast<double>(std::max(rows, columns));
     return 20 * epsilon() * n * (1 + norm);

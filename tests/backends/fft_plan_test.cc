@@ -18,7 +18,7 @@ struct Spectrum {
 
 double number(std::int64_t i) { return std::sin(1.0 + 0.7 * static_cast<double>(i * i % 1009)); }
 
-// Of x[j] = number(j + v) + i number(3 j + 5 + v), j < n.
+// The Fourier transform, by its definition, of x[j] = number(j + v) + i number(3 j + 5 + v), j < n.
 Spectrum defined(std::int64_t n, std::int64_t v) {
   Spectrum y;
   for (std::int64_t k = 0; k < n; ++k) {

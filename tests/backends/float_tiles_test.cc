@@ -10,12 +10,12 @@
 
 #include "backends/cpu/kernels/dot_products.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "tests/backends/cornered.h"
+#include "tests/backends/guarded_array.h"
 
 namespace burn::backends::cpu {
 namespace {
 
-using Cornered = backends::Cornered<float>;
+using GuardedArray = backends::GuardedArray<float>;
 
 float number(std::int64_t i) { return std::sin(0.37f * static_cast<float>(i % 1013)); }
 
@@ -25,7 +25,7 @@ struct Case {
   std::int64_t gap = 0;
 };
 
-// What the last line of a matrix has no gap behind.
+// Elements from the first to the last of a matrix; there is no gap after the last line.
 std::int64_t extent(std::int64_t lines, std::int64_t length, std::int64_t gap) { return lines * (length + gap) - gap; }
 
 class ProductsOfFloatsByTiles : public testing::Test {
@@ -44,8 +44,8 @@ class ProductsOfFloatsByTiles : public testing::Test {
                                     << (c.b_transposed ? ", b transposed" : "") << ", gap " << c.gap);
     const auto a_lines = c.a_transposed ? c.k : c.m, a_length = c.a_transposed ? c.m : c.k;
     const auto b_lines = c.b_transposed ? c.n : c.k, b_length = c.b_transposed ? c.k : c.n;
-    const Cornered a(extent(a_lines, a_length, c.gap), number), b(extent(b_lines, b_length, c.gap), number);
-    const Cornered y(extent(c.m, c.n, c.gap), number);
+    const GuardedArray a(extent(a_lines, a_length, c.gap), number), b(extent(b_lines, b_length, c.gap), number);
+    const GuardedArray y(extent(c.m, c.n, c.gap), number);
     const auto before = y.values();
     const Product<float> p{.m = c.m,
                            .n = c.n,

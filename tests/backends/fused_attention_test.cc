@@ -17,7 +17,7 @@ using backends::BufferPtr;
 using ir::DType;
 using ::testing::HasSubstr;
 
-// The kinds of which that is known.
+// The kinds of backends with such kernels.
 std::vector<std::string> kinds() {
   std::vector<std::string> names;
   for (const auto& kind : backends::backend_kinds()) {

@@ -32,10 +32,10 @@ class FusionTest : public ::testing::Test {
   Ref number(double value) { return add(ir::Constant{DType::f32, 0, value}, {}); }
 
   // Steps that compute something: neither views nor numbers.
-  std::vector<compile::PlanStep> work(std::vector<Ref> outputs, bool takes_sources = false) {
+  std::vector<compile::PlanStep> work(std::vector<Ref> outputs, bool absorbs_producers = false) {
     made_ = compile::simplify(program_.finish(std::move(outputs)), true);
     compile::PlanOptions options;
-    options.limits.takes_sources = takes_sources;
+    options.limits.absorbs_producers = absorbs_producers;
     plan_ = compile::make_plan(made_, options);
     std::vector<compile::PlanStep> steps;
     for (const auto& step : plan_.steps) {
@@ -75,12 +75,12 @@ TEST_F(FusionTest, MakesOneStepOfTheLossOfEachRow) {
 
 // A label is a number of f32 before grouping finds that rows are compared with it.
 TEST_F(FusionTest, TakesInANumberOfEachRowThatOnlyItReads) {
-  const auto steps = [&](bool takes_sources, bool others_read_it) {
+  const auto steps = [&](bool absorbs_producers, bool others_read_it) {
     const auto x = input({64, 10}), labels = input({64, 1}, DType::i64);
     const auto label = add(ir::Cast{DType::f32}, {labels});
     const auto y = softmax(x);
     const auto z = add(PointwiseFn::mul, {y, add(ir::Expand{{64, 10}}, {label})});
-    return work(others_read_it ? std::vector{z, label} : std::vector{z}, takes_sources);
+    return work(others_read_it ? std::vector{z, label} : std::vector{z}, absorbs_producers);
   };
   EXPECT_THAT(steps(false, false), SizeIs(2));
   EXPECT_THAT(steps(true, false), SizeIs(1));
@@ -206,7 +206,7 @@ TEST_P(RandomFusionTest, FindsAnOrderForGroupsThatTakeInTheirSources) {
     const auto random = random_program(GetParam() * 50 + i);
     const auto program = compile::simplify(random.program, true);
     compile::PlanOptions options;
-    options.limits.takes_sources = true;
+    options.limits.absorbs_producers = true;
     options.limits.min_summed_rows = 2;
     const auto plan = compile::make_plan(program, options);
     std::vector<int> times(program.nodes.size());

@@ -16,7 +16,7 @@
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/interrupt.h"
 #include "base/half.h"
-#include "tests/backends/cornered.h"
+#include "tests/backends/guarded_array.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -158,7 +158,7 @@ TEST_F(ProductsByTiles, OfMoreThanIsPackedAtOnce) {
   }
 }
 
-using Cornered = backends::Cornered<std::uint16_t>;
+using GuardedArray = backends::GuardedArray<std::uint16_t>;
 
 std::uint16_t bits_of_number(std::int64_t i) { return BFloat16(number(i)).bits; }
 
@@ -166,7 +166,7 @@ TEST_F(ProductsByTiles, ReadAndWriteNothingBehindTheMatrices) {
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{17, 23, 35}, {1, 1, 1}, {33, 50, 31}, {70, 15, 66}}) {
     for (const bool a_transposed : {false, true}) {
       for (const bool b_transposed : {false, true}) {
-        const Cornered a(m * k, bits_of_number), b(k * n, bits_of_number), c(m * n, bits_of_number);
+        const GuardedArray a(m * k, bits_of_number), b(k * n, bits_of_number), c(m * n, bits_of_number);
         for (const auto& tiles : dot_tiles<std::uint16_t>()) {
           ASSERT_TRUE(multiply_by_tiles(tiles, HalfProduct{.m = m,
                                                            .n = n,

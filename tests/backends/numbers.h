@@ -7,7 +7,7 @@
 
 namespace burn::testing {
 
-// Of both signs, up to 4, the same for the same salt.
+// n numbers of both signs with magnitudes of about 4 at most; equal for equal salts.
 inline std::vector<float> numbers(std::int64_t n, int salt) {
   std::vector<float> x(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < x.size(); ++i)

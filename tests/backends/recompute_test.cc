@@ -29,7 +29,7 @@ class Recompute : public ::testing::Test {
   }
   Ref matmul(Ref a, Ref b) { return *builder.add(ir::MatMul{}, std::array{a, b}); }
   Ref cast(Ref x, ir::DType dtype) { return *builder.add(ir::Cast{dtype}, {&x, 1}); }
-  // Of what lies in memory between the steps of the plan, is pointwise and no output: the names of the ops.
+  // The op names of pointwise values and casts that the plan's steps store in memory and that are not outputs.
   std::vector<std::string> kept(std::vector<Ref> outputs, const compile::PlanOptions& options = {}) {
     const auto program = compile::prepare(builder.finish(std::move(outputs)), options);
     const auto plan = compile::make_plan(program, options);

@@ -7,7 +7,7 @@
 
 namespace burn::testing {
 
-// The root of the mean of squared differences, of that of the expected numbers.
+// The root mean square of the differences, divided by that of the expected numbers.
 inline double relative_error(const reference::Tensor& actual, const reference::Tensor& expected) {
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {

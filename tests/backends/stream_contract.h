@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 
 inline ir::TensorType f32(std::int64_t n) { return {DType::f32, {n}}; }
 
-// Programs, one node at a time.
+// Builds a program one node at a time.
 class Writer {
  public:
   Ref input(const ir::TensorType& type, bool donated = false) {
@@ -61,7 +61,7 @@ class BackendContract : public ::testing::TestWithParam<backends::BackendKind> {
   std::shared_ptr<backends::Executable> compile(const ir::Program& program) {
     return value_or_throw(device_.compile(program));
   }
-  // Why an output is not there, whenever it was found out; null: it is.
+  // The failure of an output, reported by the run or by a later download; null if it was computed.
   Failure failure_of(const backends::RunResult& result, std::size_t k) {
     if (!result.failures.empty() && result.failures[k]) return result.failures[k];
     Failure failure;

@@ -1,4 +1,4 @@
-// A backend and one stream on it, with calls that wait for their answers.
+// A backend and one stream on it, with blocking calls.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@
 
 namespace burn::testing {
 
-// Of one thread; the backend may be shared.
+// For use by one thread; the backend may be shared.
 class TestDevice {
  public:
   explicit TestDevice(std::shared_ptr<backends::Backend> backend);
-  explicit TestDevice(std::string_view name);  // throws Error: as open_backend()
+  explicit TestDevice(std::string_view name);  // throws Error as open_backend() does
   TestDevice(TestDevice&&) = default;
   TestDevice& operator=(TestDevice&& other) noexcept {
-    stream_ = std::move(other.stream_);  // before what outlives it
+    stream_ = std::move(other.stream_);  // first: the members below must outlive it
     alone_ = std::move(other.alone_);
     backend_ = std::move(other.backend_);
     sink_ = std::move(other.sink_);
@@ -30,13 +30,13 @@ class TestDevice {
   backends::Stream& stream() { return *stream_; }
   void close() { stream_.reset(); }
 
-  Result<backends::BufferPtr> buffer(std::size_t bytes);  // of anything
+  Result<backends::BufferPtr> buffer(std::size_t bytes);  // with unspecified contents
   Result<backends::BufferPtr> upload(const reference::Tensor& x);
   // The failure keeps its identity, of which the Result's Status is a copy.
   Result<SharedBytes> download(const backends::BufferPtr& buffer, std::size_t bytes,
                                backends::Failure* failure = nullptr);
   Result<reference::Tensor> download(const backends::BufferPtr& buffer, const ir::TensorType& type);
-  // As a worker does it: what the backend lacks is made of other ops first.
+  // Compiles as a worker does: ops that the backend lacks are first decomposed into others.
   Result<std::shared_ptr<backends::Executable>> compile(const ir::Program& program);
   Result<backends::RunResult> run(const std::shared_ptr<backends::Executable>& executable, backends::RunArgs args) {
     if (!args.groups) args.groups = &alone();

@@ -12,7 +12,7 @@
 namespace burn::testing {
 namespace {
 
-// A CPU whose every block is full of this when it is handed out.
+// A CPU device whose memory pool fills each block that it hands out with the byte `with`.
 TestDevice filled(unsigned char with) {
   backends::cpu::Pool::Config config;
   config.fill = with;

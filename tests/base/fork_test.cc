@@ -12,7 +12,7 @@
 namespace burn {
 namespace {
 
-// What `body` returns in the child of a fork(); minus the signal that ended it, as when it takes too long.
+// Runs `body` in the child of a fork() and returns its result, or minus the signal that ended it, as on a timeout.
 int in_child(const std::function<int()>& body) {
   const pid_t id = ::fork();
   if (id == 0) {

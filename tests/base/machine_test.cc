@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-// The files of a system under a folder of the test's.
+// Imitates the files of a system in a folder of the test.
 class MachineTest : public testing::Test {
  protected:
   void file(const std::string& path, const std::string& text) const {

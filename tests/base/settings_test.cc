@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 constexpr auto kPath = "docs/settings.md";
 
-// Sets a variable for as long as it lives.
+// Sets an environment variable during its lifetime.
 class With {
  public:
   With(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }

@@ -31,7 +31,7 @@ class Buckets : public testing::Test {
     program_ = builder_.finish(std::move(outputs));
     plan_ = make_plan(program_, {.fusion = false, .buckets = true});
   }
-  // Per step its node, or the nodes of its bucket.
+  // For each step, its node or the nodes of its bucket.
   std::vector<std::vector<std::int32_t>> steps() const {
     std::vector<std::vector<std::int32_t>> all;
     for (const auto& step : plan_.steps) all.push_back(step.bucket.empty() ? std::vector{step.node} : step.bucket);

@@ -82,8 +82,8 @@ Uses random_uses(std::mt19937& random) {
   return uses;
 }
 
-// What each command saw, which is what it computes from, and what is in memory at the end.
-std::vector<std::uint64_t> done_in(const Uses& uses, std::span<const std::size_t> order) {
+// Executes the commands in the order; returns a hash of the memory that each command read, then the final memory.
+std::vector<std::uint64_t> execute_in(const Uses& uses, std::span<const std::size_t> order) {
   std::vector<std::uint64_t> memory(kBytes, 1), seen(uses.size());
   for (const auto i : order) {
     std::uint64_t hash = i + 1;
@@ -99,7 +99,7 @@ std::vector<std::uint64_t> done_in(const Uses& uses, std::span<const std::size_t
   return seen;
 }
 
-// Any of those that the graph allows.
+// A random order that the graph allows.
 std::vector<std::size_t> allowed_order(const Predecessors& predecessors, std::mt19937& random) {
   std::vector<std::size_t> order;
   std::vector<bool> is_done(predecessors.size());
@@ -133,8 +133,8 @@ TEST(Ordering, AllowsNothingThatCanBeToldFromTheProgramsOrder) {
     const auto predecessors = compile::order_commands(uses);
     std::vector<std::size_t> in_order(uses.size());
     for (std::size_t i = 0; i < in_order.size(); ++i) in_order[i] = i;
-    const auto expected = done_in(uses, in_order);
-    for (int k = 0; k < 8; ++k) ASSERT_EQ(done_in(uses, allowed_order(predecessors, random)), expected);
+    const auto expected = execute_in(uses, in_order);
+    for (int k = 0; k < 8; ++k) ASSERT_EQ(execute_in(uses, allowed_order(predecessors, random)), expected);
     for (const auto& of : predecessors) waits += of.size();
   }
   EXPECT_GT(waits, 1000u);

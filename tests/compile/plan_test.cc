@@ -15,7 +15,7 @@ Ref add(ir::ProgramBuilder& program, ir::PointwiseFn fn, std::initializer_list<R
   return *program.add(ir::Pointwise{fn}, std::span(operands.begin(), operands.size()));
 }
 
-// One step per node, so that a test can speak of each.
+// A plan with one step per node, so that a test can check each.
 compile::Plan plan_singly(const ir::Program& program) { return compile::make_plan(program, {.fusion = false}); }
 
 TEST(Simplify, LeavesOutWhatNoOutputNeeds) {

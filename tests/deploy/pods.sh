@@ -40,7 +40,7 @@ eventually() {  # <seconds> <command>...
   die "not within $limit s: $*"
 }
 start() { podman play kube --network "$network:alias=burn-workers" --ip "$(address "$1")" "$work/$1.yaml" >"$work/play" 2>&1 || die "$(cat "$work/play")"; }
-# As the kubelet asks: over HTTP, at the pod's address, with the path that the manifest has for this probe.
+# Probes like the kubelet: over HTTP, at the pod's address, with the path that the manifest has for this probe.
 path_of() { sed -n "/^ *$1:/,/path:/s/^ *path: //p" "$manifest" | head -1; }
 answers() { curl -fsS -m 5 "http://$(address "$1"):3002$(path_of "$2")"; }  # <pod> <kind of probe>
 

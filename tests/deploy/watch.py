@@ -150,7 +150,7 @@ receivers: [{{name: hook, webhook_configs: [{{url: "http://127.0.0.1:{hook}/"}}]
         return [each["value"][1] for each in json.loads(answer)["data"]["result"]]
 
     eventually("Prometheus scrapes both", lambda: ask('sum(up{job="burn"})') == ["2"])
-    # Both work while their rates are looked at.
+    # Both work while their rates are checked.
     for name, url in (("training", f"wss://127.0.0.1:{ws}"), ("training-by-router", f"ws://127.0.0.1:{router_ws}")):
         processes.start(name, programs / "guide", "train", "--device", url, "--epochs", "1000", "--artifacts", name, **ca)
     eventually("runs are counted", lambda: float((ask("sum(burn_runs_total)") or ["0"])[0]) > 50)

@@ -1,5 +1,5 @@
-// A server that says what it likes, to a client that asks for things: every question is answered once, with a tensor
-// that is all there or with why not, and nothing is read beyond what came. The input is read as a list of steps.
+// A server that sends arbitrary frames to a client with open requests: each request is answered once, with a complete
+// tensor or an error, and nothing is read beyond the received bytes. The input is read as a list of steps.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +18,7 @@ namespace {
 
 using fuzz::Input;
 
-// Takes everything and says nothing.
+// Drops all frames and sends none.
 class DeafChannel final : public proto::Channel {
  public:
   explicit DeafChannel(std::shared_ptr<net::HandlerGate> gate) : gate_(std::move(gate)) {}
@@ -39,7 +39,7 @@ ir::TensorType type_of(Input& in) {
   return types[in.byte() % std::size(types)];
 }
 
-// A part of one block: what is sent is copied out of it, and it is never written to.
+// A slice of one shared block of zeros, which is never written to.
 SharedBytes zeros(std::size_t size) {
   static const auto block = SharedBytes::own(std::vector<std::uint8_t>(1 << 18));
   return block.slice(0, size);
@@ -47,7 +47,7 @@ SharedBytes zeros(std::size_t size) {
 
 proto::Frame frame_of(Input& in) {
   const auto seq = in.byte() < 250 ? 0 : in.number();
-  switch (in.byte() % 13) {
+  switch (in.byte() % 14) {
     case 0:
       return {seq, proto::Ack{in.number()}, {}};
     case 1: {
@@ -89,7 +89,7 @@ struct Questions {
       ++answered;
       if (!tensor.ok()) return;
       const auto bytes = tensor->bytes.span();
-      if (!bytes.empty()) (void)std::memchr(bytes.data(), 0xff, bytes.size());  // all of it is there
+      if (!bytes.empty()) (void)std::memchr(bytes.data(), 0xff, bytes.size());  // reads every byte
     };
   }
   auto sync() {
@@ -106,7 +106,7 @@ struct Questions {
   }
 };
 
-// Fewer than would have to wait for the window.
+// At most 500 steps: fewer than the window has, so that no call blocks.
 void talk(Input& in, proto::Session& session, net::HandlerGate& gate, Questions& questions) {
   static const auto program = proto::sample_program();
   for (int i = 0; i < 500 && !in.empty(); ++i) {

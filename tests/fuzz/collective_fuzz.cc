@@ -1,5 +1,5 @@
-// A member of a group that keeps to few rules: it sends back what it gets, changed as the input says. The other one
-// ends each collective with a result or a failure.
+// A misbehaving member of a group: it sends back the bytes that it receives, changed as the input says. The other
+// member must end each collective with a result or a failure.
 #include <cstdint>
 #include <cstdlib>
 #include <thread>
@@ -15,7 +15,7 @@ namespace {
 
 using fuzz::Input;
 
-// Collectives of several rounds, as far as the group goes.
+// Performs collectives of several rounds, until the group fails.
 void perform_all(std::unique_ptr<backends::Links> links) {
   const auto member = backends::make_direct_collective(std::move(links), {.piece = 64, .small = 16});
   backends::Interrupt interrupt;
@@ -26,13 +26,13 @@ void perform_all(std::unique_ptr<backends::Links> links) {
   if (!member->perform({ir::AllReduce{}, type, x, std::span(y).first(128)}).ok()) return;
   const ir::Op gather = ir::AllGather{0, {32, 32}, 0};
   if (!member->perform({gather, type, x, y}).ok() && member->health().ok()) {
-    // A failure that the peer has made up: the group goes on.
+    // The peer has reported a failure that did not happen: the group is still usable.
     (void)member->perform({ir::AllReduce{}, type, x, std::span(y).first(128)});
   }
   if (interrupt.is_due()) std::abort();  // it hung
 }
 
-// False: it leaves then.
+// Changes `bytes` as the input says. False: the member leaves after sending them.
 bool change(Input& in, std::vector<std::byte>& bytes) {
   switch (in.byte() % 8) {
     case 0:
@@ -53,7 +53,7 @@ void answer(Input& in, backends::Links& links) {
   const std::vector<backends::Links::Wanted> to_receive{{.to_receive = true}, {}}, to_send{{.to_send = true}, {}};
   std::vector<std::byte> bytes(256);
   while (true) {
-    // Where it waits for more than it gets, nothing comes.
+    // If the other member waits for more bytes than it was sent, none arrive: end.
     if (!links.wait(to_receive, std::chrono::milliseconds{1}).ok()) return;
     const iovec place{bytes.data(), bytes.size()};
     const auto got = links.receive(0, {&place, 1});

@@ -1,4 +1,4 @@
-// The bytes of a fuzzer as what a program of steps wants: numbers and texts; zeros behind their end.
+// Reads numbers and texts from a fuzzer's bytes; returns zeros after their end.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace burn::fuzz {
 
 class Input {
  public:
-  // `small`: how many numbers are the usual ones, so that ids meet.
+  // `small`: most numbers are below it, so that the same ids occur repeatedly.
   Input(const std::uint8_t* data, std::size_t size, std::uint64_t small)
       : at_(data), end_(data + size), small_(small) {}
 
   bool empty() const { return at_ == end_; }
   std::uint8_t byte() { return empty() ? 0 : *at_++; }
-  // A small number mostly, any sometimes.
+  // Mostly a small number, sometimes any.
   std::uint64_t number() {
     const auto first = byte();
     if (first < 0xf8) return first % small_;

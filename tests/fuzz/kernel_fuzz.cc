@@ -37,7 +37,7 @@ constexpr std::array kTypes{DType::i32, DType::u32,   DType::f32, DType::i64,
                             DType::u8,  DType::bool_, DType::f64, DType::i16};
 constexpr std::array kStored{DType::i32, DType::f32, DType::f16, DType::i64, DType::u8, DType::bool_, DType::bf16};
 
-// Values are taken from those that can be used where the program has come to.
+// Generates a kernel. Operands are chosen from the values that are in scope at that point.
 class Program {
  public:
   explicit Program(Input in) : in_(in), writer_(kThreads) {
@@ -72,7 +72,7 @@ class Program {
     variables_.resize(variables);
   }
 
-  // One of that type, converted or new if there is none.
+  // A value of that type in scope, or a new constant if there is none.
   Value any(DType type) {
     const auto start = in_.byte();
     for (std::size_t k = 0; k < values_.size(); ++k) {
@@ -147,7 +147,7 @@ class Program {
     }
   }
 
-  // What another thread of the block has: all of them come here.
+  // A value of another thread of the block. Contains barriers, so all threads of the block must execute it.
   Value neighbour() {
     const auto mine = any(DType::i32);
     if (in_.byte() % 2 == 0) return writer_.broadcast(mine, in_.byte() % 4);
@@ -251,7 +251,7 @@ class Program {
   int count_ = 0;
 };
 
-using Memories = std::vector<std::array<std::uint64_t, kElements>>;  // elements are at most as wide
+using Memories = std::vector<std::array<std::uint64_t, kElements>>;  // elements have at most 64 bits
 
 Memories run(const Kernel& kernel, testing::ThreadOrder order) {
   Memories inputs(kStored.size()), outputs(kStored.size());
@@ -270,14 +270,14 @@ Memories run(const Kernel& kernel, testing::ThreadOrder order) {
   return outputs;
 }
 
-// Ends the process with what is wrong and the kernel, where it does not hold.
+// If `holds` is false, prints the kernel and `wrong`, and ends the process.
 void require(bool holds, const Kernel& kernel, const std::string& wrong) {
   if (holds) return;
   std::fprintf(stderr, "%s\n%s\n", text(kernel).c_str(), wrong.c_str());
   __builtin_trap();
 }
 
-// What a float that does not fit becomes as a whole number is a device's own business.
+// Whether the kernel converts floats to integers: the result for a float out of range depends on the device.
 bool makes_whole_numbers_of_floats(const Kernel& kernel) {
   return std::ranges::any_of(kernel.body, [&](const auto& one) {
     return one.code == compile::kernel::Code::convert && !ir::is_floating(one.type) &&
@@ -285,8 +285,8 @@ bool makes_whole_numbers_of_floats(const Kernel& kernel) {
   });
 }
 
-// For a device without whole numbers of 8 and 16 bits, and without those of 64 bits, which f64 needs. `expected`: what
-// the kernel gives, null: not run.
+// Checks the legal form for a device without 8 and 16 bit integers, and, if not `has_int64`, without 64 bit integers,
+// which f64 needs. `expected`: the kernel's results; null: not run.
 void require_legal(const Kernel& kernel, bool has_int64, const Memories* expected) {
   const compile::DeviceFacts facts{
       .multiprocessors = 4, .has_f64 = has_int64, .has_int64 = has_int64, .has_narrow = false};
@@ -333,7 +333,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(false, kernel, undefined.what());
   }
   require_valid(kernel, device % 3);
-  // A field of an instruction is another.
+  // Changes one field of an instruction.
   auto& changed = kernel.body[std::size_t{change} * 256 % kernel.body.size()];
   switch (device % 4) {
     case 0:

@@ -1,5 +1,5 @@
-// Whatever comes to the port at which members of a group meet, in whatever pieces: the members meet all the same, and
-// what does not say its half of the ticket is no member.
+// Any bytes, in any pieces, at the port where the members of a group meet: the members still meet, and a connection
+// that does not send its half of the ticket is no member.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -42,7 +42,7 @@ void say(const UniqueFd& socket, const std::string& bytes) {
   (void)!::send(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-// What a member would say, with some of it wrong.
+// A member's greeting with some bytes wrong.
 std::string greeting(fuzz::Input& in) {
   std::string bytes = "BURNGRP1" + kTicket.substr(0, 8) + std::string("\1\0\0\0\0\0\0\0", 8);
   bytes[8 + in.byte() % 8] = static_cast<char>(in.byte());  // never the whole half of the ticket

@@ -21,7 +21,7 @@ std::string text_of(const Op& op, const std::vector<TensorType>& operands) {
 
 TensorType f32(const Shape& shape) { return {DType::f32, shape}; }
 
-// Whether the factors that lie in a dim make up its size; or none does, and it is whole.
+// Whether the sizes of a dim's factors multiply to the dim's size, or no factor is in it and it is whole.
 template <typename DimOf>
 bool fits_size(const Factors& factors, int dim, std::int64_t size, const DimOf& dim_of) {
   std::int64_t product = 1;

@@ -23,7 +23,7 @@ std::string read_file(const std::string& path) {
   return text.str();
 }
 
-// What the compiler complains of; empty when it is content.
+// The compiler's messages; empty if it has none.
 std::string compile(const std::string& body, const std::string& architecture) {
   std::string source;
   std::vector<std::string> texts;

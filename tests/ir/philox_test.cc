@@ -12,7 +12,7 @@
 namespace burn::ir {
 namespace {
 
-// The known answers that come with the authors' Random123 library.
+// The known answers from the authors' Random123 library.
 TEST(Philox, GivesTheKnownAnswers) {
   constexpr auto kOnes = 0xffffffffu;
   EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}), (Lanes{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));

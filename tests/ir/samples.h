@@ -1,4 +1,4 @@
-// One or more valid uses of every op, small enough for any test: what walks over the op set starts here.
+// One or more valid uses of every op, small enough for any test, for tests that cover the whole op set.
 #pragma once
 
 #include <span>
@@ -17,9 +17,9 @@ struct Sample {
 
 const std::vector<Sample>& samples();
 
-// infer, for operands held by value.
+// Calls infer() for operands that are passed by value.
 Result<TypeList> infer_types(const Op& op, std::span<const TensorType> operands);
-// The same as text: "f32[2, 3]", "f32[2, 3], i64[2, 3]", or the error.
+// The inferred types as text: "f32[2, 3]", "f32[2, 3], i64[2, 3]", or the error.
 std::string inferred(const Op& op, std::vector<TensorType> operands);
 // "f32[2, 3], i64[2, 3]"
 std::string to_string(std::span<const TensorType> types);

@@ -1,4 +1,4 @@
-// What the shape rules of factorisations and Fourier transforms refuse.
+// Operands that the shape rules of factorisations and Fourier transforms reject.
 #include <limits>
 
 #include <gmock/gmock.h>

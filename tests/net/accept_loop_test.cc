@@ -63,12 +63,12 @@ class UnixAcceptLoop : public testing::Test {
     EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     return socket;
   }
-  // 720 KB: more than a connection may send that is not authenticated, and less than what ends it at once.
+  // Sends 720 KB: more than an unauthenticated connection may send, and less than what ends it at once.
   void send_too_much(const net::UniqueFd& client) {
     const std::vector<std::byte> bytes(60 << 10);
     for (int i = 0; i < 12; ++i) {
       ASSERT_EQ(::send(client.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
-      std::this_thread::sleep_for(10ms);  // so that the loop sees each
+      std::this_thread::sleep_for(10ms);  // so that the loop counts each separately
       read_all();
     }
   }
@@ -97,15 +97,15 @@ TEST_F(UnixAcceptLoop, EndsAConnectionThatSendsTooMuchBeforeItIsAuthenticated) {
 TEST_F(UnixAcceptLoop, CountsOnceWhatTheServerHasNotReadYet) {
   const auto client = connect();
   const std::string bytes(1000, 'x');
-  for (int i = 0; i < 60; ++i) {  // counted again each time, these were 1.8 MB
+  for (int i = 0; i < 60; ++i) {  // if unread bytes were counted again each time, they would add up to 1.8 MB
     ASSERT_EQ(::send(client.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
     std::this_thread::sleep_for(1ms);
   }
-  std::this_thread::sleep_for(2500ms);  // it would be ended a second later, at a tick
+  std::this_thread::sleep_for(2500ms);  // a connection over the limit ends a second later, at a tick
   EXPECT_TRUE(is_open(client));
 }
 
-// As a client does that sends at once, on a machine that is busy.
+// A client may send much before the hello is handled, on a busy machine.
 TEST_F(UnixAcceptLoop, KeepsAConnectionThatIsAuthenticatedAfterItSentMuch) {
   const auto client = connect(), other = connect();
   ASSERT_NO_FATAL_FAILURE(send_too_much(client));

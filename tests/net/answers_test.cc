@@ -6,7 +6,7 @@
 namespace burn::net {
 namespace {
 
-// A channel whose peer takes nothing.
+// A channel whose peer does not receive.
 class FullChannel final : public proto::Channel {
  public:
   void send(proto::EncodedFrame frame, proto::Lane /*lane*/) override {

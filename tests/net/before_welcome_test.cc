@@ -1,4 +1,4 @@
-// A session whose server has not answered yet: what may be called, and what becomes of it.
+// A session whose server has not answered yet: which calls are accepted, and how they end.
 #include <atomic>
 #include <thread>
 
@@ -74,7 +74,7 @@ TEST_F(BeforeWelcome, LargeTensorsAreKeptAndSentWithinTheCredit) {
   ASSERT_TRUE(session->write(1, counting(4 << 20)).ok());
   welcome();
   server_.expect<proto::Write>();
-  for (int i = 0; i < 3; ++i) server_.expect<proto::Chunk>();  // of 1 MiB, and the credit is 3
+  for (int i = 0; i < 3; ++i) server_.expect<proto::Chunk>();  // each 1 MiB; the credit is 3 MiB
   EXPECT_TRUE(server_.is_silent());
   server_.send(proto::Credit{1 << 20});
   server_.expect<proto::Chunk>();
@@ -128,7 +128,8 @@ TEST_F(BeforeWelcome, AClientThatLeavesSaysSo) {
   EXPECT_TRUE(server_.closed_by_client());
 }
 
-// The thread that dials and the channel's both see the end. A callback that runs after close() uses what is gone.
+// Both the connecting thread and the channel's thread notice the end. A callback that ran after close() would use
+// destroyed objects.
 TEST_F(BeforeWelcome, ClosingWaitsForTheCallbacksWhicheverThreadEndsIt) {
   for (int round = 0; round < 100; ++round) {
     ScriptedServer server;
@@ -154,7 +155,7 @@ TEST_F(BeforeWelcome, AServerThatIsNearIsWaitedFor) {
 }
 
 TEST_F(BeforeWelcome, ABreachOfTheProtocolIsTheEnd) {
-  server_.closes_at_once = false;  // it does not end with us either
+  server_.closes_at_once = false;  // nor does the server close when the client does
   const auto start = std::chrono::steady_clock::now();
   const auto session = begin();
   ReadOutcome read;
@@ -164,7 +165,7 @@ TEST_F(BeforeWelcome, ABreachOfTheProtocolIsTheEnd) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, 1s);
 }
 
-// It is there, and no later try would make it another.
+// The server is reachable, and another attempt would find the same server.
 TEST(Connect, DialsAServerThatBreaksTheProtocolBeforeItsWelcomeOnce) {
   TestAcceptor acceptor{false};
   acceptor.prepare = [](Served& served) {

@@ -65,7 +65,7 @@ TEST_P(EveryTransport, IsClosedWhenTheChannelIsDestroyed) {
   const auto served = sink_.client(0);
   ASSERT_TRUE(served);
   channel.reset();
-  EXPECT_EQ(client.use_count(), 1);  // let go
+  EXPECT_EQ(client.use_count(), 1);  // the destroyed channel has released its handler
   ASSERT_TRUE(served->wait_until_closed());
   EXPECT_EQ(client->closed_count(), 0);
 }

@@ -1,5 +1,5 @@
-// What every transport promises to a channel's handler, and what bursts are: the sentences of proto/channel.h that
-// channel_test.cc does not ask for.
+// What every transport promises to a channel's handler, and what bursts are: the part of proto/channel.h that
+// channel_test.cc does not check.
 #include <atomic>
 #include <cstring>
 #include <thread>

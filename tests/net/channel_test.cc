@@ -126,7 +126,7 @@ TEST_P(EveryTransport, TakesTheLargestFrameAndNoLargerOne) {
   const auto served = echo_.client(0);
   ASSERT_TRUE(served->wait_until_closed());
   EXPECT_FALSE(served->why().ok());
-  ASSERT_TRUE(client->wait_until_closed());  // it may not get to read why: the server stops listening in mid-frame
+  ASSERT_TRUE(client->wait_until_closed());  // it may not receive the reason: the server stops reading in mid-frame
   EXPECT_FALSE(client->why().ok());
   EXPECT_EQ(served->frame_count(), 2u);
 }

@@ -45,7 +45,7 @@ class HostileGrpc : public testing::Test {
   std::unique_ptr<net::Listener> listener_;
 };
 
-// `bytes` zeros in gzip's format: a thousandth of them.
+// `bytes` zeros, compressed by gzip to about a thousandth of the size.
 std::string packed_zeros(std::size_t bytes) {
   z_stream stream{};
   EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 31, 9, Z_DEFAULT_STRATEGY), Z_OK);
@@ -80,8 +80,8 @@ TEST_F(HostileGrpc, APackedMessageIsNotUnpacked) {
   expect_alive();
 }
 
-// Writes calls until the server has had enough, which the writer learns soon, whether or not there was room for what it
-// wrote; returns how many that were.
+// Writes up to `count` calls, until the server closes the connection; returns how many were written. Expects that the
+// writer does not stay blocked, even if the server stops reading.
 template <typename Text>
 int write_calls(const RawSocket& peer, int count, Text text) {
   const auto began = std::chrono::steady_clock::now();
@@ -106,7 +106,7 @@ int write_calls(const RawSocket& peer, int count, Text text) {
   return is_open ? count : written;
 }
 
-// What 100,000 calls may leave behind; sanitizers keep books of all that was ever touched.
+// The memory that 100,000 calls may leave in use; sanitizers need more, for their records of all memory ever used.
 constexpr std::size_t kMaxKept = std::size_t{test::kSanitized ? 512 : 128} << 20;
 
 TEST_F(HostileGrpc, CallsWithoutEndAreTheEndOfTheirConnection) {
@@ -134,7 +134,7 @@ TEST_F(HostileGrpc, WatchesAreCounted) {
   expect_alive();
 }
 
-// Each ping has an answer, which is held until it is taken.
+// Each ping has an answer, which is queued until the peer reads it.
 TEST_F(HostileGrpc, PingsWhoseAnswersAreNotReadAreNotHeld) {
   serve();
   std::string pings;

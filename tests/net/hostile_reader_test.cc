@@ -1,5 +1,5 @@
-// Clients that ask and do not read: what waits for them is bounded, and they are disconnected, at the latest some
-// time after their end.
+// Clients that send requests and do not read the answers: the queued answers are bounded, and the clients are
+// disconnected, at the latest some time after the channel is closed.
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(, DoesNotRead, testing::Values(Transport::websocket, Tr
                          [](const auto& info) { return name(info.param); });
 
 TEST_P(DoesNotRead, IsNotListenedToWhileAnswersWait) {
-  constexpr std::size_t kAtOnce = 100, kBlocks = 40;  // of 250 MB of answers
+  constexpr std::size_t kAtOnce = 100, kBlocks = 40;  // requests with 250 MB of answers in all
   serve({.handshake_timeout_seconds = 30, .idle_timeout_seconds = 4});
   const RawSocket peer = connect();
   std::string block;
@@ -89,7 +89,7 @@ TEST_P(DoesNotRead, IsNotListenedToWhileAnswersWait) {
   std::size_t most = 0;
   for (std::size_t i = 1; i <= kBlocks; ++i) {
     peer.write_some(block);
-    if (most > net::kMaxQueuedBytes) continue;  // what comes now is to be left where it is
+    if (most > net::kMaxQueuedBytes) continue;  // the server must not read any further requests
     (void)eventually([&] {
       most = std::max(most, served->channel->queued_bytes());
       return most > net::kMaxQueuedBytes || served->frame_count() >= i * kAtOnce;
@@ -99,7 +99,7 @@ TEST_P(DoesNotRead, IsNotListenedToWhileAnswersWait) {
   most = std::max(most, served->channel->queued_bytes());
   EXPECT_GT(most, net::kMaxQueuedBytes) << "too little was asked for";
   EXPECT_LT(served->frame_count(), 2000u);
-  // A message of gRPC or a buffer of ours may hold some more questions.
+  // A gRPC message or a receive buffer may contain some more requests.
   EXPECT_LT(most, 8 * net::kMaxQueuedBytes);
   EXPECT_TRUE(served->wait_until_closed());
   EXPECT_EQ(served->why().code(), StatusCode::unavailable) << served->why().to_string();
@@ -138,7 +138,7 @@ TEST_P(DoesNotRead, IsServedAgainOnceItReads) {
   EXPECT_EQ(served->frame_count(), static_cast<std::size_t>(kQuestions));
 }
 
-// Its answers to pings would come after megabytes.
+// The client's answers to pings would arrive only after megabytes of answers.
 TEST_P(DoesNotRead, IsThereAsLongAsItTakesSomething) {
   if (GetParam() == Transport::grpc) GTEST_SKIP() << "its window would have to be opened by hand";
   serve({.idle_timeout_seconds = 2});
@@ -146,7 +146,7 @@ TEST_P(DoesNotRead, IsThereAsLongAsItTakesSomething) {
   constexpr std::size_t kAnswers = 200, kBytes = kAnswers * (64 << 10);
   for (std::size_t i = 0; i < kAnswers; ++i) peer.write(question());
   std::size_t bytes = 0, since_nap = 0;
-  while (bytes < kBytes) {  // for 5 s
+  while (bytes < kBytes) {  // takes 5 s
     const auto some = peer.read_some(64 << 10);
     if (some.empty()) break;
     bytes += some.size();

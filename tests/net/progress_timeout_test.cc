@@ -8,7 +8,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Looks every second at a server that does the same each time. After how many seconds it is given up; 0: not in a day.
+// Checks every second a server whose state is `seen` each time; returns the seconds until it times out, 0: not in a
+// day.
 int seconds_until_over(milliseconds limit, const ProgressTimeout::Seen& seen, milliseconds lease = {}) {
   ProgressTimeout patience(limit);
   ProgressTimeout::Clock::time_point now{};

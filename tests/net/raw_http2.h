@@ -1,4 +1,4 @@
-// HTTP/2 by hand, for calls of gRPC that no library would make.
+// Hand-written HTTP/2, for gRPC calls that no library would make.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline std::string frame(Type type, char flags, std::uint32_t stream, std::strin
          big_endian(stream, 4) + std::string{payload};
 }
 
-// What a client says first.
+// The first bytes of a client: the connection preface.
 inline std::string preface() { return "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(Type::settings, 0, 0); }
 
 // A header that no table knows. Requires: less than 127 bytes each.

@@ -1,4 +1,4 @@
-// A peer without manners: plain sockets that write whatever they like.
+// A peer that need not follow a protocol: plain sockets that write any bytes.
 #pragma once
 
 #include <atomic>
@@ -17,31 +17,31 @@ namespace burn::test {
 class RawSocket {
  public:
   // `address` is "127.0.0.1:3000"; ends the test program if no server listens.
-  // `receive_bytes`: of its buffer; 0: as the system has it. `from`: our own address, "127.0.0.2".
+  // `receive_bytes`: size of the receive buffer; 0: the system's default. `from`: the local address, "127.0.0.2".
   static RawSocket connect(const std::string& address, int receive_bytes = 0, const char* from = nullptr);
-  // The same with a socket that is there already; false if no server listens.
+  // Connects an existing socket; false if no server listens.
   static bool connect(const net::UniqueFd& socket, const std::string& address);
   explicit RawSocket(net::UniqueFd fd) : fd_(std::move(fd)) {}
 
-  bool write(std::string_view bytes) const;       // false: the peer is gone
-  void write_some(std::string_view bytes) const;  // what the system takes at once
-  bool is_open() const;                           // the peer has not closed, or has said something
+  bool write(std::string_view bytes) const;       // false: the peer has closed
+  void write_some(std::string_view bytes) const;  // as much as fits without blocking
+  bool is_open() const;                           // the peer has not closed, or has sent something
   int descriptor() const { return fd_.get(); }
-  // What comes until the peer closes, or the time is over; `closed` says which.
+  // Returns what is received until the peer closes or the time is over; `closed` says which.
   std::string read_until_closed(std::chrono::milliseconds patience, bool* closed) const;
   std::string read_some(std::size_t limit = 4096) const;  // blocks; empty: closed
   void reset();                                           // closes with RST
   void close() { fd_ = {}; }
 
-  // Shakes hands for a WebSocket; returns the server's first line. `more`: lines of headers.
+  // Performs a WebSocket handshake; returns the server's first line. `more`: further header lines.
   std::string upgrade(std::string_view more = {}) const;
 
  private:
   net::UniqueFd fd_;
 };
 
-// Stands between one client and a server and passes bytes on, until told to swallow them: both then face a peer that is
-// silent, on a connection that is open.
+// Forwards bytes between one client and a server, until told to discard them: both then have a silent peer on an open
+// connection.
 class Proxy {
  public:
   explicit Proxy(const std::string& server);  // "127.0.0.1:3000"

@@ -116,7 +116,7 @@ TEST_F(RemoteSessionTest, DoesNotWaitInACallback) {
     done.callback()(status);
   });
   const auto request = server_.expect<proto::Sync>().request;
-  server_.send(proto::Done{request, {}});  // on this thread: a wait would be for ever
+  server_.send(proto::Done{request, {}});  // on this thread: a wait would deadlock
   EXPECT_TRUE(done.get().ok());
   std::uint64_t next = 10;
   for (std::uint64_t ack = 1; ack <= 11; ++ack) {

@@ -30,7 +30,7 @@ class ScriptedServer {
   // The same without an answer; the caller plays on.
   std::future<Result<std::unique_ptr<net::RemoteSession>>> connect(int timeout_seconds = 20);
 
-  // What the client said next; nothing after a while of silence.
+  // The next frame from the client; std::nullopt if none arrives for a while.
   std::optional<Said> next(std::chrono::milliseconds patience = std::chrono::seconds{20});
   // The next frame, which must be a Kind.
   template <typename Kind>

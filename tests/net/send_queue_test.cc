@@ -83,7 +83,7 @@ TEST(SendQueue, CountsBytesUntilTheyAreWritten) {
   SendQueue queue;
   queue.push(named("four"), proto::Lane::control);
   queue.push({"ab", SharedBytes::own(std::vector<char>(10))}, proto::Lane::bulk);
-  constexpr auto kFrame = SendQueue::kFrameBytes;  // a frame of nothing is something, too
+  constexpr auto kFrame = SendQueue::kFrameBytes;  // an empty frame counts, too
   EXPECT_EQ(queue.bytes(), 16 + 2 * kFrame);
   (void)queue.next();
   EXPECT_EQ(queue.bytes(), 16 + 2 * kFrame);

@@ -69,7 +69,7 @@ class SharedMemoryOverUnix : public testing::Test {
   void serve(const net::ListenOptions& options = {}) { listener_ = *listen(Transport::unix_socket, echo_, options); }
   std::string path() const { return listener_->url().substr(std::strlen("unix:")); }
 
-  // A blocking socket without manners.
+  // A blocking socket that need not follow the protocol.
   net::UniqueFd dial() const {
     net::UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     sockaddr_un address{};

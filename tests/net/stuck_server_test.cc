@@ -1,4 +1,4 @@
-// Servers that are there, say something all the time, and do not answer.
+// Servers that are connected, send frames all the time, and do not answer.
 #include <functional>
 #include <string>
 #include <thread>

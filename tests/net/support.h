@@ -1,5 +1,5 @@
-// Both ends of a transport in one process: handlers that remember, servers that echo, and the transports as a
-// parameter.
+// Both ends of a transport in one process: handlers that record frames, servers that echo, and the transports as a
+// test parameter.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ std::string text(const SharedBytes& bytes);
 // Whether `bytes` is frame(header, payload_bytes, seed).
 bool matches(const SharedBytes& bytes, std::string_view header, std::size_t payload_bytes, std::uint8_t seed = 0);
 
-// Remembers what came. Thread-safe.
+// Records the frames that arrive. Thread-safe.
 class Recorder : public proto::ChannelHandler {
  public:
   explicit Recorder(bool keep_frames = true) : keep_frames_(keep_frames) {}
@@ -37,7 +37,7 @@ class Recorder : public proto::ChannelHandler {
   void on_frame(SharedBytes frame) override;
   void on_closed(Status why) override;
 
-  // False when it has not come to that in time.
+  // False if it did not happen in time.
   bool wait_for_frames(std::size_t count);
   bool wait_until_closed();
 
@@ -64,7 +64,7 @@ struct Served : Recorder {
   std::shared_ptr<proto::Channel> channel;
 };
 
-// Remembers every client; sends each frame back if `echo`. Thread-safe.
+// Records every client; sends each frame back if `echo`. Thread-safe.
 class TestAcceptor : public net::Acceptor {
  public:
   explicit TestAcceptor(bool echo) : echo_(echo) {}
@@ -73,7 +73,7 @@ class TestAcceptor : public net::Acceptor {
   std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel> channel,
                                                           const Status& full) override;
 
-  // The client that came k-th; null when it has not come in time.
+  // The k-th client that connected; null if it did not connect in time.
   std::shared_ptr<Served> client(std::size_t k);
   std::size_t client_count() const;
 
@@ -81,7 +81,7 @@ class TestAcceptor : public net::Acceptor {
   bool takes_returning = false;  // also beyond the limit; why there is no other place is in
   std::vector<Status> full() const;
   bool keep_frames = true;
-  std::function<void(Served&)> prepare;  // a client's handler before its transport has it
+  std::function<void(Served&)> prepare;  // called with a client's handler before the transport uses it
 
  private:
   const bool echo_;

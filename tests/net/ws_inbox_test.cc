@@ -1,4 +1,4 @@
-// What comes in over a WebSocket, in whatever pieces.
+// Receiving over a WebSocket, with the bytes cut into pieces of any size.
 #include "net/transport/ws_inbox.h"
 
 #include <cstring>

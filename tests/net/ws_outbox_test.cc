@@ -1,4 +1,4 @@
-// What goes out over a WebSocket, in whatever steps.
+// Sending over a WebSocket, in steps of any size.
 #include "net/transport/ws_outbox.h"
 
 #include <gtest/gtest.h>

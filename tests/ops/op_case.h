@@ -1,8 +1,7 @@
-// What the tests know of one op, in one file: tests/ops/cases/<op>.cc has its rule of the reference
-// (reference::rules::evaluate) and a function OpCase <op>_case(). CMake lists the files, so that a new one is a new
-// case.
+// Test data of one op in one file: tests/ops/cases/<op>.cc has its reference implementation
+// (reference::rules::evaluate) and a function OpCase <op>_case(). CMake globs the files, so a new file adds a case.
 //
-// Ops whose tests are by family have theirs in tests/ir, tests/reference/ and tests/ops/samples_*.cc instead.
+// Ops that are tested by family have their data in tests/ir, tests/reference/ and tests/ops/samples_*.cc instead.
 #pragma once
 
 #include <functional>
@@ -13,20 +12,21 @@
 
 namespace burn::testing {
 
-// Types that an op takes, and what it gives: a valid use.
+// A valid use of an op: its operand types and the result types.
 struct OpUse {
   ir::Op op;
   std::vector<ir::TensorType> operands, results;
 };
 
-// Types or attributes that its shape rule refuses, with the whole message.
+// Types or attributes that the op's shape rule rejects, with the complete message.
 struct OpRefusal {
   ir::Op op;
   std::vector<ir::TensorType> operands;
   std::string message;
 };
 
-// A use that takes the CPU far longer than a run may (tests/session/every_op_ends_test.cc). Made when it is wanted.
+// A use that takes the CPU far longer than a run may (tests/session/every_op_ends_test.cc). `operands` makes the inputs
+// on demand.
 struct SlowUse {
   ir::Op op;
   std::function<std::vector<reference::Tensor>()> operands;
@@ -35,8 +35,8 @@ struct SlowUse {
 struct OpCase {
   std::string op;
   std::vector<OpUse> uses;          // at least one
-  std::vector<OpRefusal> refusals;  // `// <op> C1` above those that show a constraint of docs/ops.md
-  std::vector<Sample> samples;      // programs that every backend is run on
+  std::vector<OpRefusal> refusals;  // `// <op> C1` marks those that violate a constraint in docs/ops.md
+  std::vector<Sample> samples;      // programs that every backend is tested with
   SlowUse slow;
 };
 

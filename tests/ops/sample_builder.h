@@ -1,4 +1,4 @@
-// How samples are written: inputs with random numbers, seen through views.
+// Builds samples: programs whose inputs are random numbers, read through views.
 #pragma once
 
 #include <random>
@@ -10,10 +10,10 @@ namespace burn::testing {
 enum class Values {
   ordinary,  // floats in [-3, 3], whole numbers in [-9, 9], where signed
   positive,  // floats in (0.1, 3], whole numbers in [1, 9]
-  special,   // ordinary ones, among them NaN, infinities, zeros and the extremes of the dtype
+  special,   // ordinary values mixed with NaN, infinities, zeros and the extremes of the dtype
 };
 
-// How a value of a given type comes about.
+// How a value is laid out in memory.
 enum class View { plain, transposed, strided, reversed, expanded };
 inline constexpr View kViews[] = {View::plain, View::transposed, View::strided, View::reversed, View::expanded};
 std::string_view name(View view);
@@ -24,21 +24,21 @@ inline constexpr ir::DType kIntegers[] = {ir::DType::i64, ir::DType::i32, ir::DT
 std::vector<ir::DType> numbers();  // all but bool
 std::vector<ir::DType> dtypes();   // all
 
-// Not for reuse after finish().
+// Must not be used after finish().
 class SampleBuilder {
  public:
   explicit SampleBuilder(std::string name);
 
   ir::Ref input(const ir::TensorType& type, Values values = Values::ordinary);
   ir::Ref input(reference::Tensor tensor);
-  // Whole numbers below `limit`, as an index.
+  // Whole numbers below `limit`, for use as indices.
   ir::Ref index(const ir::Shape& shape, std::int64_t limit, ir::DType dtype = ir::DType::i64);
-  // A value of that type that lies in memory as the view says.
+  // A value of that type with the memory layout of `view`.
   ir::Ref view(const ir::TensorType& type, View view, Values values = Values::ordinary);
   ir::Ref scalar(ir::DType dtype, double value);
   ir::Ref random(ir::RandomFn fn, ir::DType dtype, const ir::Shape& shape);
   ir::Ref random(const ir::Random& op);  // with the next offset
-  // Aborts where the op does not take the operands: a mistake in the sample.
+  // Aborts if the op does not accept the operands, which is a mistake in the sample.
   ir::Ref add(const ir::Op& op, std::span<const ir::Ref> operands);
   ir::Ref add(const ir::Op& op, std::initializer_list<ir::Ref> operands) {
     return add(op, std::span(operands.begin(), operands.size()));

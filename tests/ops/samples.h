@@ -1,5 +1,5 @@
-// Small programs for every op of ir::catalogue(), with inputs: what backends are run on and compared with the
-// reference.
+// Small programs for every op of ir::catalogue(), with inputs. Tests run backends on them and compare the results with
+// the reference.
 //
 // They cover dtypes, views that are not contiguous, rank 0, empty dims, NaN and infinity. An op without samples fails
 // the tests that walk the catalogue.
@@ -19,15 +19,15 @@ struct Sample {
   ir::Program program;
   std::vector<reference::Tensor> inputs;
   reference::Bindings bindings;
-  double slack = 1;      // how many times the usual tolerance of the dtype results may be off
-  double cancelled = 0;  // the size of what cancels in a sum: an error relative to it is no error
+  double slack = 1;      // multiplies the dtype's usual tolerance
+  double cancelled = 0;  // the size of terms that cancel in a sum: the tolerance is relative to it
 };
 
-// By the name of the catalogue. Empty for an unknown op.
+// `op`: a name of the catalogue. Empty for an unknown op.
 std::vector<Sample> samples(std::string_view op);
 
-// Where the first element lies that differs by more than the tolerance of its dtype, and the two values; empty if none
-// does. NaN equals NaN; whole numbers and bools must be the same.
+// The position of the first element that differs by more than the tolerance of its dtype, and the two values; empty if
+// none does. NaN equals NaN; whole numbers and bools must be the same.
 std::string first_difference(const reference::Tensor& actual, const reference::Tensor& expected, double slack = 1,
                              double cancelled = 0);
 

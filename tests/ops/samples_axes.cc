@@ -127,7 +127,7 @@ std::vector<Sample> top_k_samples() {
     }
   }
   add({DType::f32, {300, 400}}, {0, 20, true}, View::plain, Values::positive);
-  // Few of many, among them many that are equal; and so many that all are sorted.
+  // A few of many elements, many of them equal; and so many that all are sorted.
   for (const auto dtype : dtypes()) {
     for (const std::int64_t k : {1, 5, 40, 300})
       add({dtype, {3, 700}}, {1, k, k != 5}, View::plain, k == 40 ? Values::ordinary : Values::special);
@@ -171,8 +171,8 @@ std::vector<Sample> matmul_samples() {
     all.push_back(sample.finish({product, sample.add(ir::MatMul{}, {back, product})}, kSumSlack, 10 * kProducts));
   }
   add(DType::f32, {100, 17, 18}, {100, 18, 19}, View::plain, View::plain);
-  // What a library may do in the same call: a bias, and the sums that are its gradient. Of both operands, as either may
-  // be the gradient of the result.
+  // A bias and the sums that are its gradient, which a library may compute in the same call. Sums of both operands, as
+  // either may be the gradient of the result.
   for (const auto dtype : kFloats) {
     for (const ir::Shape& shape : {ir::Shape{48, 32}, ir::Shape{33, 7}, ir::Shape{1, 16}}) {
       SampleBuilder sample(title(dtype, "with a bias", to_string(shape)));

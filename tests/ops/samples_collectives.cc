@@ -1,4 +1,4 @@
-// Collectives of a group of one member: what a backend that runs alone can be compared on.
+// Collectives of a group of one member, on which a single backend can be compared with the reference.
 #include "ir/enums.h"
 #include "tests/ops/sample_builder.h"
 

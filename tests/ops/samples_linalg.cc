@@ -11,7 +11,7 @@ using ir::DType;
 using ir::Ref;
 
 constexpr DType kReal[] = {DType::f64, DType::f32};
-constexpr double kSlack = 200;  // what is left after eliminating is smaller than what it was made of
+constexpr double kSlack = 200;  // elimination cancels: its results are smaller than its terms
 
 std::string title(const ir::TensorType& type, std::string_view what, View view = View::plain) {
   return to_string(type) + " " + std::string(what) + " " + std::string(name(view));
@@ -132,7 +132,7 @@ std::vector<Sample> qr_samples() {
   for_shapes(1, 1, false, add);
   for_shapes(24, 17, false, add);
   for_empty({{0, 0}, {0, 3}, {3, 0}, {0, 3, 3}}, add);
-  // The whole Q of a tall matrix: that it is orthogonal, and what it gives with R.
+  // The whole Q of a tall matrix: tests that it is orthogonal, and its product with R.
   SampleBuilder sample("tall");
   const auto q = sample.add(ir::Qr{false}, {sample.input({DType::f32, {2, 5, 3}})});
   all.push_back(
@@ -194,7 +194,7 @@ std::vector<Sample> solve_samples(bool triangular, bool lower, bool unit) {
       sides.shape[type.shape.rank() - 1] = columns;
       Ref a = plus_identity(sample, sample.view(type, view), 9);
       if (view == View::transposed) a = transposed(sample, a);
-      if (unit)  // the size of elements beside ones decides how fast results grow
+      if (unit)  // with ones on the diagonal, the size of the other elements decides how fast results grow
         a = sample.add(ir::Pointwise{ir::PointwiseFn::mul}, {a, sample.scalar(type.dtype, 0.25)});
       const auto b = sample.view(sides, view);
       const ir::Op op = triangular ? ir::Op(ir::SolveTriangular{lower, unit}) : ir::Op(ir::Solve{});

@@ -39,7 +39,7 @@ std::vector<Sample> resize_samples(bool backward) {
                                  std::string(name(view)));
             const auto op = backward ? ir::Op(ir::InterpolateGrad{in_size, mode, align_corners})
                                      : ir::Op(ir::Interpolate{c.output, mode, align_corners});
-            // Gradients of enlarging add up many.
+            // Gradients of upsampling sum many elements.
             all.push_back(
                 sample.finish({sample.add(op, {sample.view({dtype, backward ? resized : c.input}, view)})}, 4, 10));
           }

@@ -371,7 +371,7 @@ TEST(HostileFrame, SurvivesMutationByTheHundredThousand) {
       continue;
     }
     ++understood;
-    // What was understood can be said again and means the same.
+    // A decoded frame can be encoded again with the same meaning.
     const auto again = decode(shared(to_string(encode(*frame))));
     const auto* define = std::get_if<DefineProgram>(&frame->body);
     EXPECT_TRUE(again.ok() || (define && !define->program)) << again.status().to_string();

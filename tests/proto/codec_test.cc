@@ -1,4 +1,4 @@
-// What encode writes, decode reads, and so does any other protobuf implementation.
+// Frames that encode() writes can be read by decode() and by any other protobuf implementation.
 #include "proto/codec.h"
 
 #include <algorithm>

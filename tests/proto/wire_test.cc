@@ -19,7 +19,7 @@ std::optional<std::uint64_t> varint(std::string_view bytes) {
   return value;
 }
 
-// Whether the bytes are fields that can be skipped to their end.
+// Whether all fields in the bytes can be skipped.
 bool skips(std::string_view bytes) {
   WireReader in{bytes};
   while (!in.at_end()) {

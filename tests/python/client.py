@@ -177,8 +177,8 @@ def train(address, lost_at=None):
         session.run(1, [1, 2, w1, w2], out, [RATE / 4], [w1, w2])
         w1, w2 = out, out + 1
         losses.append(session.ask(out + 2))
-        if step == lost_at:  # with answers on their way that are not read yet
-            session.wire.socket.close()  # and no Close is said
+        if step == lost_at:  # while answers are in flight that are not read yet
+            session.wire.socket.close()  # without sending a Close frame
             session.resume()
         if step % 10 == 9:
             session.answer(losses[-1])

@@ -33,7 +33,8 @@ struct Problem {
     return (causal && j > i + m - n) || (mask && mask->get<bool>(static_cast<std::size_t>((b * n + i) * m + j)));
   }
 
-  // What query i gives each key; all 0 where it sees none. And the logarithm of the sum of its scores' exponentials.
+  // The weights of query i over the keys, all 0 if every key is hidden; and the logarithm of the sum of the scores'
+  // exponentials.
   std::pair<std::vector<double>, double> probabilities(std::int64_t b, std::int64_t i) const {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     std::vector<double> p(static_cast<std::size_t>(m));

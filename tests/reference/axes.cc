@@ -24,7 +24,7 @@ T combine(ir::ReduceFn fn, T a, T b) {
   return a;
 }
 
-// Of no elements: only sum, prod, any and all have an answer.
+// The reduction of no elements: only sum, prod, any and all have a result.
 template <typename T>
 T identity(ir::ReduceFn fn) {
   return static_cast<T>(fn == ir::ReduceFn::prod || fn == ir::ReduceFn::min);
@@ -107,7 +107,7 @@ Tensor evaluate(const ir::Scan& op, const ir::TensorType& type, Operands in, con
   return y;
 }
 
-// As many elements of each line as `type` has, in order, and their indices.
+// The first elements of each line in order, as many as `type` has, and their indices.
 std::vector<Tensor> in_order(const Tensor& x, int axis, bool descending, const ir::TensorType& type) {
   Tensor values(type), indices({ir::DType::i64, type.shape});
   visit_kind(x.type.dtype, [&]<typename T>() {

@@ -56,7 +56,7 @@ constexpr bool fits(ir::PointwiseClass kind) {
   return false;
 }
 
-// Stores what a formula gave: a bool, or a number that std's functions may have promoted.
+// Stores the result of a formula: a bool, or a number that std's functions may have promoted.
 template <typename T, typename Value>
 void store(Tensor& y, std::size_t i, Value value) {
   if constexpr (std::is_same_v<Value, bool>)
@@ -99,7 +99,7 @@ void apply(ir::PointwiseFn fn, Operands in, Tensor& y) {
   }
 }
 
-// Toward zero and saturating; NaN gives 0.
+// Rounds toward zero and saturates; NaN becomes 0.
 template <typename To>
 To to_integer(double x, ir::DType dtype) {
   if (std::isnan(x)) return 0;
@@ -177,7 +177,7 @@ Tensor evaluate(const ir::Cast&, const ir::TensorType& type, Operands in, const 
         else if constexpr (std::is_same_v<From, double> && !std::is_same_v<To, double>)
           y.set(i, to_integer<To>(x, type.dtype));
         else if constexpr (std::is_same_v<To, double>) {
-          // To the 16-bit floats by way of f32, from 64-bit integers to f32 at once.
+          // Converts to 16-bit floats via f32, and from 64-bit integers directly to f32.
           y.set(i, type.dtype == ir::DType::f64 ? static_cast<double>(x) : static_cast<double>(static_cast<float>(x)));
         } else
           y.set(i, static_cast<To>(x));

@@ -1,5 +1,5 @@
-// Programs run the slow and obvious way: one loop over indices per op, in double or 64-bit integers. What backends are
-// compared with; it shares formulas with them (pointwise.def, philox.h) but no loop, layout or trick.
+// Runs programs in the simplest way: one loop over indices per op, in double or 64-bit integers. Backends are compared
+// with it; it shares formulas with them (pointwise.def, philox.h) but no loop, layout or optimization.
 #pragma once
 
 #include <span>
@@ -22,11 +22,11 @@ using Operands = std::span<const Tensor* const>;
 // The outputs, in order. Throws std::out_of_range for an index outside its dim.
 std::vector<Tensor> evaluate(const ir::Program& program, std::span<const Tensor> inputs, const Bindings& bindings = {});
 
-// The results of one op; `type` is that of the first.
+// The results of one op; `type` is the type of the first result.
 std::vector<Tensor> evaluate(const ir::Op& op, const ir::TensorType& type, Operands in, const Bindings& bindings);
 
-// One function per op, which gives its result or, of several, a list of them; `type` is that of the first. Qualify the
-// call.
+// One function per op, which returns its result or, if it has several, a list of them; `type` is the type of the first
+// result. Qualify the call.
 namespace rules {
 template <typename Kind>
 using Evaluated = std::conditional_t<ir::result_count<Kind>() == 1, Tensor, std::vector<Tensor>>;

@@ -109,7 +109,7 @@ std::vector<double> eigenvalues(Matrix a, Matrix& v) {
   return values;
 }
 
-// Columns of v in the order of what belongs to them.
+// The order that sorts `values`, as indices of the columns that belong to them.
 std::vector<std::size_t> order_of(const std::vector<double>& values, bool descending) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -118,7 +118,7 @@ std::vector<std::size_t> order_of(const std::vector<double>& values, bool descen
   return order;
 }
 
-// Makes column j of q one that is orthogonal to those before it, of length 1; its length before.
+// Makes column j of q orthogonal to the columns before it and of length 1; returns its previous length.
 double orthonormalise(Matrix& q, std::int64_t j) {
   const auto dot = [&](std::int64_t a, std::int64_t b) {
     double sum = 0;
@@ -186,7 +186,7 @@ std::vector<Tensor> evaluate(const ir::Lu&, const ir::TensorType& type, Operands
   return {y, permutation, sign};
 }
 
-// Of matrices whose columns are independent.
+// For matrices whose columns are independent.
 std::vector<Tensor> evaluate(const ir::Qr&, const ir::TensorType& type, Operands in, const Bindings&) {
   const Tensor& x = *in[0];
   Tensor q(type), r(with(type, {type.shape.back(), columns_of(x)}));
@@ -220,7 +220,7 @@ std::vector<Tensor> evaluate(const ir::Svd&, const ir::TensorType& type, Operand
       left.fill(std::numeric_limits<double>::quiet_NaN());
       right.fill(std::numeric_limits<double>::quiet_NaN());
     } else {
-      // Of the smaller of a a^T and a^T a; the other vectors follow. For matrices of full rank.
+      // Eigenvectors of the smaller of a a^T and a^T a, from which the other vectors follow. For matrices of full rank.
       const bool is_wide = columns > rows;
       Matrix square(least, least), v(least, least);
       for (std::int64_t i = 0; i < least; ++i) {

@@ -15,7 +15,7 @@ namespace burn::reference {
 
 struct Tensor {
   ir::TensorType type;
-  // Row-major; a double's bits for floats, an int64's or uint64's for the rest: as in ir::Constant.
+  // Row-major; the bits of a double for floats, of an int64 or uint64 for the rest, as in ir::Constant.
   std::vector<std::uint64_t> bits;
 
   Tensor() = default;
@@ -23,7 +23,7 @@ struct Tensor {
 
   std::size_t size() const { return bits.size(); }
 
-  // T: double, std::int64_t, std::uint64_t or bool, as `visit_kind` gives it for the dtype.
+  // T: double, std::int64_t, std::uint64_t or bool, the type that visit_kind() passes for the dtype.
   template <typename T>
   T get(std::size_t i) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -70,7 +70,7 @@ bool is_nan(T x) {
     return false;
 }
 
-// NaN wins: what reductions, scans and scatters mean by max and min.
+// The max and min of reductions, scans and scatters: NaN if either operand is NaN.
 template <typename T>
 T larger(T a, T b) {
   if (is_nan(a) || is_nan(b)) return is_nan(a) ? a : b;
@@ -95,7 +95,7 @@ void for_each_index(const ir::Shape& shape, const Body& body) {
   }
 }
 
-// Where an index lies in row-major order.
+// The position of an index in row-major order.
 std::size_t position(const ir::Shape& shape, const ir::Dims& index);
 
 }  // namespace burn::reference

@@ -28,8 +28,7 @@ std::string error_of(const RouterOptions& options) {
 }
 std::string error_for(std::vector<std::string> workers) { return error_of(router_options(std::move(workers))); }
 
-// A socket that accepts, and never says anything.
-// One that accepts and says nothing, or ends each connection at once.
+// A listening socket that never sends anything, or (`hangs_up`) closes each connection at once.
 class SilentServer {
  public:
   explicit SilentServer(bool hangs_up = false) {
@@ -49,7 +48,7 @@ class SilentServer {
     }
   }
   ~SilentServer() {
-    ::shutdown(fd_, SHUT_RDWR);  // ends what waits in accept()
+    ::shutdown(fd_, SHUT_RDWR);  // ends a blocked accept()
     if (hanging_up_.joinable()) hanging_up_.join();
     ::close(fd_);
   }

@@ -20,8 +20,8 @@ constexpr std::int64_t kBatch = 32, kPixels = 784, kHidden = 64, kClasses = 10;
 constexpr std::uint64_t kBatchBytes = kBatch * (kPixels + 4);  // u8 pixels, i32 labels
 constexpr std::uint64_t kGradientBytes = 4 * (kPixels * kHidden + kHidden + kHidden * kClasses + kClasses);
 constexpr std::size_t kWorkers = 2;
-// Of a step, over both directions of a connection, beside tensors: frames of the run, the writes and the read, with
-// what carries them, and confirmations.
+// Bytes of a step other than tensors, in both directions of a connection: frames of the run, the writes and the read,
+// with the transport's headers, and acknowledgements.
 constexpr std::uint64_t kOtherBytes = 1024;
 
 struct Net {

@@ -1,4 +1,4 @@
-// A client that never stops: for tests that stop it. Usage: busy_client URL [ELEMENTS]. Says "ready" once the server
+// A client that never stops: for tests that stop it. Usage: busy_client URL [ELEMENTS]. Prints "ready" once the server
 // works for it. It holds 16 MiB and runs sums of ELEMENTS f32, by default of 16 MiB: with fewer, a slow device is soon
 // done with the runs that are in flight when the client ends.
 #include <cstdio>

@@ -157,7 +157,7 @@ TEST_F(ConnectionTest, StatsAreTakenAndAnsweredBesideWhatWaits) {
   FakeClient client{worker_};
   EXPECT_EQ(client.enter().extensions, proto::kExtensions);
   client.send(proto::DefineProgram{1, add_program({65536})});
-  client.send(proto::Write{1, f32({65536})});  // nothing of its 256 KiB has come
+  client.send(proto::Write{1, f32({65536})});  // none of its 256 KiB has arrived
   client.run({.program = 1, .inputs = {1, 1}, .first_output = 2});
   client.send(proto::Read{5, 2});
   client.send(proto::Stats{9});

@@ -42,7 +42,7 @@ class FakeChannel final : public proto::Channel {
   std::size_t queued_bytes() const override { return backlog; }
   std::string peer() const override { return "test"; }
 
-  // The next frame that was sent; nothing when the channel is closed and empty, or after a long wait.
+  // The next frame that was sent; std::nullopt if the channel is closed and empty, or after a long wait.
   std::optional<Sent> next(std::chrono::milliseconds patience = std::chrono::seconds{10}) {
     std::unique_lock lock{mutex_};
     changed_.wait_for(lock, patience, [&] { return closed_ || !sent_.empty(); });
@@ -51,7 +51,7 @@ class FakeChannel final : public proto::Channel {
     sent_.pop_front();
     return first;
   }
-  // The next frame that is no Ack, which must be a Kind.
+  // The next frame, which must be a Kind. Acks are skipped, unless Kind is Ack.
   template <typename Kind>
   Kind expect(SharedBytes* payload = nullptr) {
     while (auto sent = next()) {
@@ -70,7 +70,7 @@ class FakeChannel final : public proto::Channel {
     return closed_;
   }
 
-  std::atomic<std::size_t> backlog = 0;  // what queued_bytes says
+  std::atomic<std::size_t> backlog = 0;  // returned by queued_bytes()
 
  private:
   mutable std::mutex mutex_;

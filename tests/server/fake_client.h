@@ -35,18 +35,18 @@ class FakeClient {
     send(proto::Hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "test", "", device});
     return expect<proto::Welcome>();
   }
-  // The socket is gone.
+  // Ends the connection as if the socket had closed.
   void leave() {
     if (!std::exchange(left_, true)) connection_->on_closed(unavailable("gone"));
   }
 
-  // Ordered frames get the next number, unless `seq` is one.
+  // Ordered frames get the next number, unless `seq` is not 0.
   void send(proto::Body body, SharedBytes payload = {}, std::uint64_t seq = 0) {
     if (seq == 0 && proto::is_ordered(body)) seq = ++last_seq_;
     send_bytes(proto::to_string(proto::encode({seq, std::move(body), std::move(payload)})));
   }
   void send_bytes(std::string bytes) { connection_->on_frame(proto::shared(std::move(bytes))); }
-  // A chunk as a transport delivers it that asks where to put it; false: the server names no space.
+  // Delivers a chunk like a transport that asks where to put the payload; false: the server names no space.
   bool send_in_place(const proto::Chunk& chunk, SharedBytes payload) {
     const auto encoded = proto::encode({0, chunk, payload});
     const auto space = connection_->receive_space(std::as_bytes(std::span{encoded.header}), encoded.size());
@@ -60,7 +60,7 @@ class FakeClient {
   void write(proto::TensorId id, const proto::HostTensor& tensor) { send(proto::Write{id, tensor.type}, tensor.bytes); }
   void run(proto::Run run) { send(proto::RunProgram{std::move(run)}); }
 
-  // The next frame that is no Ack, which must be a Kind.
+  // The next frame, which must be a Kind. Acks are skipped, unless Kind is Ack.
   template <typename Kind>
   Kind expect(SharedBytes* payload = nullptr) {
     return channel_->expect<Kind>(payload);
@@ -81,7 +81,7 @@ class FakeClient {
     }
     return unavailable("the server says nothing");
   }
-  // The last frame, and that it is the last.
+  // Expects a Close as the last frame, and returns its status.
   Status expect_close() {
     auto status = expect<proto::Close>().status;
     EXPECT_FALSE(channel_->next().has_value());

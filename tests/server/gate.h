@@ -1,4 +1,4 @@
-// burn-server with a gate, over WebSocket and gRPC, and what comes to it.
+// burn-server with a gate, over WebSocket and gRPC, and raw clients for it.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class TokenFile {
   const std::string path_ = fmt::format("/tmp/burn-tokens-{}", ::getpid());
 };
 
-// Over WebSocket and gRPC.
+// A running burn-server that listens over WebSocket and gRPC.
 struct Running {
   explicit Running(std::vector<std::string> more, std::vector<std::string> before = {}) {
     std::vector<std::string> arguments = std::move(before);
@@ -65,7 +65,7 @@ inline Status try_to_connect(const std::string& url, const std::string& token = 
   return net::connect(url, {.token = token}).status();
 }
 
-// As a client without a library says it: one WebSocket message.
+// A hello as one WebSocket message, for clients that write to a raw socket.
 inline std::string hello(const std::string& client = "raw", const std::string& token = "") {
   const auto frame = proto::to_string(proto::encode({0, proto::Hello{.client = client, .token = token}, {}}));
   std::string message{"\x82"};

@@ -56,7 +56,8 @@ TEST(BurnServerGate, LivesWithLittleMemory) {
   EXPECT_EQ(worker.exit_code, 0);
 }
 
-// The limit is of a user: a user without other processes may have so many threads. Empty where that cannot be.
+// The command that runs a program with at most `most` threads. The limit is per user, so it runs as a user without
+// other processes. Empty if that is not possible.
 std::vector<std::string> with_threads(int most) {
   if (::getuid() != 0 || ::access("/usr/bin/setpriv", X_OK) != 0) return {};
   const std::vector<std::string> user = {"/usr/bin/setpriv", "--reuid=64123", "--clear-groups"};

@@ -58,14 +58,14 @@ class OperatedServer {
   std::string address_, url_;
 };
 
-// Expects a metric, eventually, as a server counts a little after it has answered.
+// Waits until a metric has this value, as a server counts a little after it has answered.
 inline void expect_metric(const OperatedServer& server, const std::string& series, const std::string& value) {
   for (int i = 0; i < 500 && server.metric(series) != value; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds{10});
   EXPECT_EQ(server.metric(series), value) << series;
 }
 
-// x + x, run so many times on a session of its own.
+// Runs x + x `count` times in a new session.
 inline void run(const std::string& url, int count) {
   const auto session = value_or_throw(net::connect(url));
   EXPECT_TRUE(session->define(1, session::add_program({2}), {}).ok());

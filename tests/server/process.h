@@ -1,4 +1,4 @@
-// Another program, started by a test: its output read line by line, its end awaited or caused.
+// Another program, started by a test, which reads its output line by line, and waits for its end or ends it.
 #pragma once
 
 #include <csignal>
@@ -11,7 +11,7 @@ namespace burn::server {
 
 class Process {
  public:
-  // Starts arguments[0], with both outputs coming here.
+  // Starts arguments[0], and captures its standard output and standard error.
   explicit Process(const std::vector<std::string>& arguments);
   ~Process();  // kills it
   Process(const Process&) = delete;

@@ -19,10 +19,10 @@ namespace {
 
 using test::RawSocket;
 
-// Passes one connection on, without "Burn-" headers in either direction that is named.
-class Purist {
+// Forwards one connection, and removes "Burn-" headers from requests, responses or both.
+class HeaderStrippingProxy {
  public:
-  Purist(const std::string& server, bool strips_requests, bool strips_responses)
+  HeaderStrippingProxy(const std::string& server, bool strips_requests, bool strips_responses)
       : server_(server), strips_{strips_requests, strips_responses} {
     EXPECT_EQ(::listen(listener_.get(), 1), 0);  // which binds it to a port of its own
     sockaddr_in address{};
@@ -31,7 +31,7 @@ class Purist {
     url_ = "ws://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
     thread_ = std::thread{[this] { run(); }};
   }
-  ~Purist() {
+  ~HeaderStrippingProxy() {
     ::shutdown(listener_.get(), SHUT_RDWR);
     thread_.join();
   }
@@ -58,13 +58,13 @@ class Purist {
           headers[k] += bytes;
           if (headers[k].find("\r\n\r\n") == std::string::npos) continue;
           is_past[k] = true;
-          bytes = strips_[k] ? without_ours(headers[k]) : headers[k];
+          bytes = strips_[k] ? without_burn_headers(headers[k]) : headers[k];
         }
         if (!ends[1 - k]->write(bytes)) return;
       }
     }
   }
-  std::string without_ours(std::string text) {
+  std::string without_burn_headers(std::string text) {
     for (auto at = text.find("Burn-"); at < text.find("\r\n\r\n"); at = text.find("Burn-")) {
       text.erase(at, text.find("\r\n", at) + 2 - at);
       ++stripped_;
@@ -84,7 +84,7 @@ TEST(SaidTwice, AHelloOfWhichTheClientDoesNotLearnThatItWasTakenIsOne) {
   for (const bool requests : {false, true}) {
     for (const bool responses : {false, true}) {
       Server worker({.device = "null", .ws = "127.0.0.1:0"});
-      Purist between(test::address_of(worker.url()), requests, responses);
+      HeaderStrippingProxy between(test::address_of(worker.url()), requests, responses);
       auto session = net::connect(between.url());
       ASSERT_TRUE(session.ok()) << session.status().to_string();
       std::promise<Status> done;

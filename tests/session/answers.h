@@ -1,4 +1,4 @@
-// What a session answers, waited for.
+// Blocking reads, syncs and stats of a session.
 #pragma once
 
 #include <future>

@@ -42,7 +42,7 @@ class FakePlan final : public backends::Executable {
   const std::shared_ptr<FakeDevice> device_;
 };
 
-// Does everything at once.
+// Executes everything synchronously.
 class FakeStream final : public backends::Stream {
  public:
   explicit FakeStream(std::shared_ptr<FakeDevice> device) : device_(std::move(device)) {}

@@ -1,4 +1,4 @@
-// A coordinator for tests: forms groups of sessions, whatever they are of, and asks each of them.
+// A coordinator for tests: forms groups of sessions of any kind, and calls each of them.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Programs of one op each on operands so large that the op takes far longer than the tests let it.
+// Programs of one op each, on operands so large that the op takes far longer than the tests' time limit.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace burn::session {
 struct LongProgram {
   std::string op;    // by its name in ir::catalogue()
   std::string name;  // "conv f64"
-  // Made when it is wanted: the inputs are large. Tensor i is input i.
+  // Made only when needed, because the inputs are large. Tensor i is input i.
   struct Made {
     ProgramPtr program;
     std::vector<proto::HostTensor> inputs;
@@ -23,7 +23,7 @@ struct LongProgram {
 
 // At least one for every structured op that computes.
 std::vector<LongProgram> long_programs();
-// Structured ops that do not: they make views and single numbers.
+// Structured ops that do not compute: they make views and single numbers.
 std::vector<std::string> instant_ops();
 
 }  // namespace burn::session

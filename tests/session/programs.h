@@ -1,4 +1,4 @@
-// Small programs and tensors for tests of sessions, and a gate to hold a run at.
+// Small programs and tensors for tests of sessions, and a gate that holds a run.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +17,7 @@ using ProgramPtr = std::shared_ptr<const ir::Program>;
 
 inline ir::TensorType f32(ir::Shape shape) { return {ir::DType::f32, shape}; }
 
-// in0 + in1 over `shape`; which of the two are donated.
+// in0 + in1 over `shape`; the flags say which of the two are donated.
 inline ProgramPtr add_program(ir::Shape shape, bool donate_first = false, bool donate_second = false) {
   ir::ProgramBuilder builder;
   const ir::Ref inputs[] = {builder.add_input(f32(shape)), builder.add_input(f32(shape))};
@@ -37,7 +37,7 @@ inline ProgramPtr scale_program(ir::Shape shape, bool donate = false) {
   return std::make_shared<const ir::Program>(builder.finish({y}));
 }
 
-// in0 under another shape.
+// in0 reshaped.
 inline ProgramPtr reshape_program(ir::Shape from, ir::Shape to) {
   ir::ProgramBuilder builder;
   const auto x = builder.add_input(f32(from));
@@ -55,7 +55,7 @@ inline std::vector<float> values(const proto::HostTensor& tensor) {
   return numbers;
 }
 
-// Holds threads that pass until it is opened.
+// Blocks the threads in pass() until it is opened.
 class Gate {
  public:
   // Opens, and waits until the waiting threads have left: they still hold the mutex on their way out.
@@ -78,9 +78,9 @@ class Gate {
     changed_.notify_all();
     changed_.wait(lock, [&] { return open_; });
     --inside_;
-    changed_.notify_all();  // under the lock: after it the gate may be gone
+    changed_.notify_all();  // under the lock: afterwards the gate may be destroyed
   }
-  // Until `count` came to the gate.
+  // Waits until pass() has been called `count` times.
   void await(int count) {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [&] { return waiting_ >= count; });
@@ -90,8 +90,8 @@ class Gate {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool open_ = false;
-  int waiting_ = 0;  // ever
-  int inside_ = 0;   // now
+  int waiting_ = 0;  // calls of pass() so far
+  int inside_ = 0;   // calls of pass() that have not returned
 };
 
 }  // namespace burn::session

@@ -61,7 +61,7 @@ class Device {
  public:
   Device(std::uint64_t seed, std::chrono::microseconds longest, std::shared_ptr<DelayedControl> control)
       : random_(seed), longest_(longest), control_(std::move(control)), thread_([this] { work(); }) {}
-  // What it is at is done, the rest cancelled.
+  // Finishes the current command and cancels the others.
   ~Device() {
     {
       const std::lock_guard lock(mutex_);
@@ -94,7 +94,7 @@ class Device {
       changed_.wait(lock, [&] { return stopping_ || !commands_.empty(); });
       if (stopping_) return;
       lock.unlock();
-      dawdle();
+      wait_randomly();
       lock.lock();
       if (stopping_) return;
       auto command = std::move(commands_.front());
@@ -106,8 +106,8 @@ class Device {
       lock.lock();
     }
   }
-  // Some of the time not at all: then the host is the slower one.
-  void dawdle() {
+  // Half of the delays are zero, so that sometimes the host is slower than the device.
+  void wait_randomly() {
     control_->pass();
     const auto delay = std::uniform_int_distribution<std::int64_t>(-longest_.count(), longest_.count())(random_);
     if (delay > 0) std::this_thread::sleep_for(std::chrono::microseconds(delay));
@@ -179,7 +179,7 @@ class DelayedStream final : public backends::Stream {
   }
 
  private:
-  // A run on its way to the device.
+  // A run that is queued for the device.
   struct Order {
     std::shared_ptr<const DelayedExecutable> executable;
     std::vector<SlotPtr> inputs, outputs;
@@ -202,7 +202,7 @@ class DelayedStream final : public backends::Stream {
   void execute(Order& order);
 
   backends::Backend& backend_;
-  const std::unique_ptr<backends::Stream> inner_;  // of the device's thread
+  const std::unique_ptr<backends::Stream> inner_;  // used by the device's thread
   const backends::FailureSink sink_;
   const std::shared_ptr<DelayedControl> control_;
   Device device_;
@@ -220,7 +220,7 @@ Result<backends::RunResult> DelayedStream::run(const std::shared_ptr<backends::E
     auto result = backends::ended_early(program, args, resource_exhausted("out of memory: refused"),
                                         [this](SharedBytes bytes) { return upload(std::move(bytes)); });
     if (!compile::kept_outputs(program).empty()) return result;
-    result.stopped = {};  // a failure of each of its outputs, as of a step that lacks memory
+    result.stopped = {};  // every output fails, as if a step lacked memory
     backends::name_program(result.failures, {}, args.program);
     return result;
   }
@@ -241,7 +241,7 @@ Result<backends::RunResult> DelayedStream::run(const std::shared_ptr<backends::E
     order.inputs.push_back(buffer ? slot_of(buffer) : std::make_shared<Slot>());
     if (!buffer) order.inputs.back()->failure = order.failures[i];
   }
-  args.inputs.clear();  // a slot that is the order's alone may be emptied
+  args.inputs.clear();  // a slot that only the order owns may be emptied
   backends::RunResult result;
   for (const auto ref : program.outputs) {
     order.outputs.push_back(std::make_shared<Slot>());

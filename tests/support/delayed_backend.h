@@ -1,5 +1,5 @@
-// A device that works on its own: the CPU behind a thread, a random delay before everything it does, and memory that
-// no pointer of the host reaches. What works on it does not rely on a device being done when a call returns.
+// An asynchronous device for tests: the CPU behind a thread, with a random delay before every command and memory that
+// the host cannot address. Code that works on it does not rely on a command being complete when its call returns.
 #pragma once
 
 #include <atomic>
@@ -20,19 +20,19 @@ struct DelayedOptions {
   backends::cpu::Pool::Config memory = {};
 };
 
-// What a test has in hand of a delayed device. Thread-safe.
+// Lets a test pause a delayed device and make its calls fail. Thread-safe.
 class DelayedControl {
  public:
-  // Everything that has not begun waits until release().
+  // Commands that have not begun wait until release().
   void hold();
   void release();
-  // So many of the next calls that need memory are refused at once.
+  // The number of next calls that need memory to be refused at once.
   std::atomic<int> refused_calls = 0;
-  // So many of the next runs find out on the device that there is no memory.
+  // The number of next runs that fail later, on the device, for lack of memory.
   std::atomic<int> failing_runs = 0;
-  std::atomic<std::uint64_t> done = 0;  // what the device has done so far: copies, runs, answers
+  std::atomic<std::uint64_t> done = 0;  // commands completed so far: copies, runs, answers
 
-  void pass();  // for the device
+  void pass();  // called by the device: waits while it is held
 
  private:
   std::mutex mutex_;

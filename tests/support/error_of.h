@@ -1,4 +1,4 @@
-// What a call complains of.
+// The error message of a call.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// For what happens soon, on other threads or in other processes.
+// Waits for a condition that other threads or processes will fulfil.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace burn::test {
 
-// Asks again and again until `condition` holds; false when it does not within `patience`.
+// Polls until `condition` holds; returns false if it does not within `patience`.
 template <typename Condition>
 bool eventually(const Condition& condition, std::chrono::milliseconds patience) {
   constexpr auto kPause = std::chrono::milliseconds{2};

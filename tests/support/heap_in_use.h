@@ -1,10 +1,10 @@
-// How much of the heap this process has asked for and not given back.
+// The heap memory that this process has allocated and not freed.
 #pragma once
 
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// Of <sanitizer/allocator_interface.h>, which GCC does not install.
+// Declared in <sanitizer/allocator_interface.h>, which GCC does not install.
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #else
 #include <malloc.h>
@@ -12,8 +12,8 @@ extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 
 namespace burn::test {
 
-// In bytes, of all threads. Blocks that the allocator keeps for later do not count, nor does memory that was not asked
-// of it, but mapped.
+// In bytes, of all threads. Excludes free blocks that the allocator keeps for reuse, and memory that was mapped without
+// the allocator.
 inline std::ptrdiff_t heap_in_use() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return static_cast<std::ptrdiff_t>(__sanitizer_get_current_allocated_bytes());

@@ -1,4 +1,4 @@
-// A server of HTTP that keeps what is posted to it.
+// An HTTP server that stores the requests it receives.
 #pragma once
 
 #include <array>
@@ -16,14 +16,14 @@
 
 namespace burn::test {
 
-// On a free port of 127.0.0.1, one connection after the other.
+// Listens on a free port of 127.0.0.1 and serves one connection at a time, each with one request.
 class HttpCollector {
  public:
   struct Request {
     std::string head, body;
   };
 
-  // `answer`: to every request, whole: "HTTP/1.1 200 OK\r\n...".
+  // `answer`: the complete response to every request: "HTTP/1.1 200 OK\r\n...".
   explicit HttpCollector(std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
       : answer_(std::move(answer)), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
@@ -49,7 +49,7 @@ class HttpCollector {
     const std::lock_guard lock{mutex_};
     return requests_;
   }
-  // Of all requests, one after the other.
+  // The bodies of all requests, concatenated.
   std::string bodies() const {
     std::string all;
     for (const auto& request : requests()) all += request.body;

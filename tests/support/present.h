@@ -1,4 +1,4 @@
-// What an optional holds, in tests.
+// The value of an optional, in tests.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace burn::test {
 
-// Throws, which fails the test, where `found` holds nothing.
+// Throws, which fails the test, if `found` is empty.
 template <typename T>
 T present(const std::optional<T>& found) {
   if (!found) throw std::logic_error("there is no value");

@@ -21,7 +21,7 @@ namespace burn::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kMaxWaiting = std::size_t{4} << 20;  // bytes of one direction, beyond which its source waits
+constexpr std::size_t kMaxWaiting = std::size_t{4} << 20;  // bytes queued per direction before reading pauses
 
 sockaddr_in ipv4(const std::string& address) {
   const auto colon = address.find(':');
@@ -43,16 +43,16 @@ struct Flow {
   int from = -1, to = -1;
   std::deque<Piece> pieces;
   std::size_t waiting = 0;
-  bool ended = false;  // nothing more comes
+  bool ended = false;  // the source has closed its end
 
   bool is_due(Clock::time_point now) const { return !pieces.empty() && pieces.front().due <= now; }
 };
 
 struct Link {
   std::array<Flow, 2> flows;              // to the server, and from it
-  Clock::time_point heard;                // when there was last something from either
-  bool holding = false;                   // something from the server
-  std::uint64_t bytes_left = UINT64_MAX;  // before it is cut
+  Clock::time_point heard;                // when either end last sent something
+  bool holding = false;                   // bytes from the server
+  std::uint64_t bytes_left = UINT64_MAX;  // until the link is cut
   bool stalled = false;
   bool over = false;
 };
@@ -83,9 +83,9 @@ class Proxy::Loop {
         for (; !links_.empty(); ++proxy_.cuts_) end(links_.begin(), true);
         applied(proxy_.cut_all_applied_, wanted);
       }
-      if (const auto wanted = proxy_.stall_those_.load(); proxy_.stall_those_applied_ != wanted) {
+      if (const auto wanted = proxy_.stall_current_.load(); proxy_.stall_current_applied_ != wanted) {
         for (auto& link : links_) link.stalled = true;
-        applied(proxy_.stall_those_applied_, wanted);
+        applied(proxy_.stall_current_applied_, wanted);
       }
       wait();
       accept();
@@ -107,7 +107,7 @@ class Proxy::Loop {
   void wait() {
     std::vector<pollfd> waiting{{listening_, POLLIN, 0}};
     const auto now = Clock::now();
-    int patience = 20;  // ms; then the switches are looked at again
+    int patience = 20;  // ms, after which the options are read again
     for (const auto& link : links_) {
       if (proxy_.stalled_ || link.stalled) continue;
       for (const auto& flow : link.flows) {
@@ -241,7 +241,7 @@ void Proxy::cut_randomly(std::uint64_t mean, std::uint64_t cuts, std::uint32_t s
   mean_ = mean;
   cuts_left_ = cuts;
   seed_ = seed;
-  cut();  // those that there are have no budget
+  cut();  // current connections have no limit of bytes
 }
 
 }  // namespace burn::test

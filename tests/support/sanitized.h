@@ -1,4 +1,4 @@
-// Whether this is built with the address or the thread sanitizer, which want ten times the time and memory.
+// Whether this is built with the address or the thread sanitizer, which need ten times the time and memory.
 #pragma once
 
 namespace burn::test {

@@ -1,5 +1,5 @@
-// Include it where a test draws numbers on `cpu`: it seeds that device before the first test, so that a run can be
-// repeated and no draw is badly conditioned once in a while.
+// To be included by tests that draw random numbers on `cpu`: seeds that device before the first test, so that runs are
+// repeatable and do not fail occasionally because of badly conditioned numbers.
 #pragma once
 
 #include <gtest/gtest.h>

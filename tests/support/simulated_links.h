@@ -14,21 +14,21 @@ namespace burn::testing {
 // Thread-safe.
 class SimulatedGroup {
  public:
-  // `capacity`: bytes that may be under way from one member to another.
+  // `capacity`: bytes that may be in flight from one member to another.
   explicit SimulatedGroup(int size, std::size_t capacity = 4096);
-  ~SimulatedGroup();  // waits for the end of its links, which threads of their own may still have
+  ~SimulatedGroup();  // waits until all links are destroyed, which other threads may still use
   SimulatedGroup(const SimulatedGroup&) = delete;
   SimulatedGroup& operator=(const SimulatedGroup&) = delete;
 
-  std::unique_ptr<backends::Links> links(int rank);  // once for each
-  void vanish(int rank);                             // as a process that ends
-  void vanish_after(int rank, std::size_t bytes);    // once it has sent so many more
+  std::unique_ptr<backends::Links> links(int rank);  // to be called once per rank
+  void vanish(int rank);                             // ends the member, as if its process had ended
+  void vanish_after(int rank, std::size_t bytes);    // once it has sent `bytes` more
 
  private:
   class End;
   struct Pipe {
     std::deque<std::byte> bytes;
-    Status said;  // by the receiver, to the sender
+    Status said;  // why the receiver ended, as it told the sender
   };
   struct Member {
     Status ended;
@@ -39,7 +39,7 @@ class SimulatedGroup {
     return pipes_[static_cast<std::size_t>(from) * static_cast<std::size_t>(size_) + static_cast<std::size_t>(to)];
   }
   Member& member(int rank) { return members_[static_cast<std::size_t>(rank)]; }
-  void end(int rank, const Status& why, const Status& told);  // with the lock
+  void end(int rank, const Status& why, const Status& told);  // Requires: `mutex_` is locked
 
   const int size_;
   const std::size_t capacity_;
@@ -47,7 +47,7 @@ class SimulatedGroup {
   std::condition_variable changed_;
   std::vector<Pipe> pipes_;
   std::vector<Member> members_;
-  int ends_ = 0;  // that links() has given and that are there
+  int ends_ = 0;  // objects made by links() that still exist
 };
 
 }  // namespace burn::testing

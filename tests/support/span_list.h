@@ -1,4 +1,4 @@
-// Spans as a test posts a sink, and as a collector of OTLP has got them.
+// Records spans: a sink that stores them, and a parser for the requests that an OTLP collector has received.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace burn::test {
 
-// Keeps every span. Runs without a context are chosen as `chooses` says.
+// Stores every span. `chooses`: whether runs without a context are traced.
 class SpanList final : public SpanSink {
  public:
   explicit SpanList(bool chooses = true) : chooses_(chooses) {}
@@ -38,13 +38,13 @@ class SpanList final : public SpanSink {
   std::vector<Span> spans_;
 };
 
-// Of a collector's text: ids in hexadecimal digits.
+// A span parsed from a collector's requests; ids are in hexadecimal digits.
 struct PostedSpan {
   std::string service, trace, id, parent, name;
   std::uint64_t begin = 0, end = 0;  // ns since 1970
 };
 
-// `bodies`: requests of OTLP in JSON, one after the other.
+// `bodies`: OTLP requests in JSON, concatenated.
 inline std::vector<PostedSpan> posted_spans(const std::string& bodies) {
   static const std::regex pattern{
       R"re("key":"service\.name","value":\{"stringValue":"([^"]*)"|"traceId":"([0-9a-f]{32})","spanId":"([0-9a-f]{16})",(?:"parentSpanId":"([0-9a-f]{16})",)?"name":"([^"]*)","kind":[123],"startTimeUnixNano":"(\d+)","endTimeUnixNano":"(\d+)")re"};
@@ -60,7 +60,7 @@ inline std::vector<PostedSpan> posted_spans(const std::string& bodies) {
   return spans;
 }
 
-// The span of that service and name in the trace; one that is empty where there is none.
+// The span of that service and name in the trace; an empty span if there is none.
 inline PostedSpan find_span(const std::vector<PostedSpan>& spans, const std::string& trace, const std::string& service,
                             const std::string& name) {
   const auto found = std::ranges::find_if(spans, [&](const PostedSpan& span) {

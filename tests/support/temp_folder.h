@@ -1,4 +1,4 @@
-// A folder that lives as long as a test.
+// A temporary folder, deleted by its destructor.
 #pragma once
 
 #include <atomic>

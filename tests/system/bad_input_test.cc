@@ -35,8 +35,8 @@ Tensor<1> tracked(const Device& d) { return Tensor<1>::ones({3}, d.autodiff()).r
 struct Case {
   int line;
   std::function<void(const Device&)> call;
-  std::string function;           // the message begins with it, or says it after "program 3: "
-  std::vector<std::string> says;  // and has these
+  std::string function;           // the message begins with it, possibly after "program 3: "
+  std::vector<std::string> says;  // parts of the message
 };
 
 // One line for each: the message must name it.
@@ -125,7 +125,7 @@ const std::vector<Case> kRefusedAtTheCall = {
     BAD("backward", Tensor<1>::ones({1}, d.autodiff()).backward(), "requires a gradient"),
     BAD("backward", tracked(d).backward(), "f32[3]", "not one number"),
     BAD("backward", tracked(d).backward(Tensor<1>::ones({2}, d)), "f32[2]", "f32[3]"),
-    // numbers that are not there
+    // reading elements that do not exist or have another dtype
     BAD("into_scalar", x(d).item(), "f32[2, 3]", "one element"),
     BAD("tensor data", x(d).to_data().as_slice<int>(), "asked for i32", "f32[2, 3]"),
     BAD("tensor data", x(d).to_data().to_vec<double>(), "asked for f64", "f32[2, 3]"),
@@ -185,7 +185,7 @@ class BadInput : public ::testing::TestWithParam<const char*> {
     delete delayed_;
   }
 
-  // In this process, on a worker by a transport, or on one whose device finds out later.
+  // In this process, on a worker over a transport, or on a worker whose device detects the error later.
   Device device() const {
     const std::string wanted = GetParam();
     if (wanted == "delayed") return Device{delayed_->url()};

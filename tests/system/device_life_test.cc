@@ -132,7 +132,7 @@ TEST_P(LostConnection, IsMadeAgainByTheSameUrlWhileOldTensorsSayThatItWasLost) {
   EXPECT_EQ((x + 1).to_data().to_vec<float>()[1], 3.0f);
   EXPECT_EQ(Device{url}, old);
   worker.kill();
-  // No call is made: the connection itself tells.
+  // No call is made: the connection itself reports it.
   for (int i = 0; i < 1000 && old.state()->health().ok(); ++i) std::this_thread::sleep_for(10ms);
   EXPECT_THAT(old.state()->health().message(), HasSubstr("lost connection to " + url));
   EXPECT_THAT(test::error_of([&] { (void)Device{url}; }), HasSubstr(url));  // no worker is there

@@ -1,4 +1,4 @@
-// A small training of the digit classifier, for tests of what happens around it.
+// A small training run of the digit classifier, for system tests.
 #pragma once
 
 #include <string>
@@ -30,8 +30,7 @@ struct SmallNet {
   }
 };
 
-// One training step after another on batches of `batch` drawn digits; calls `after(step, loss)` behind each step's
-// boundary.
+// Trains for `steps` steps on batches of `batch` drawn digits; calls `after(step, loss)` after each step's boundary.
 template <typename After>
 void train_digits(const Device& ad, int steps, std::int64_t batch, After&& after) {
   ad.seed(42);

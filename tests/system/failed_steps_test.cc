@@ -62,7 +62,7 @@ Outcome train(const std::string& url, int steps, Bad bad, bool is_captured) {
     const auto x = Tensor<1, Int>::from_data(TensorData(words, {kBatch}), device);
     const auto y = Tensor<1, Int>::from_data(TensorData(targets, {kBatch}), device);
     const auto is_taken = Tensor<1>::from_data(TensorData(std::vector<float>{is_bad ? 0.F : 1.F}, {1}), device.inner());
-    const double lr = 0.005 * (1 + std::cos(3.14159265358979 * i / steps));  // it goes on, whatever becomes of a step
+    const double lr = 0.005 * (1 + std::cos(3.14159265358979 * i / steps));  // advances even if the step fails
     reads.push_back((is_captured ? captured(net, optim, lr, x, y, is_taken) : body(net, optim, lr, x, y, is_taken))
                         .to_data_async());
   }
@@ -77,7 +77,7 @@ Outcome train(const std::string& url, int steps, Bad bad, bool is_captured) {
     }
     if (i % kBadEvery == kBadEvery / 2) outcome.losses.back() = 0;  // of other words
   }
-  device.sync();  // nothing is left to be told
+  device.sync();  // all failures have been reported
   outcome.net = net.into_record();
   outcome.optim = optim.to_record(net);
   return outcome;

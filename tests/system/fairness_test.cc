@@ -1,5 +1,5 @@
-// Sessions take turns: a small run, there and back, beside others' endless work takes at the 99th percentile at most
-// three times of what it takes alone and, once, one piece of that work.
+// Sessions take turns: while other sessions work endlessly, the 99th percentile of the round trip of a small run is at
+// most three times that of the run alone plus the time of one piece of the other work.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -27,8 +27,8 @@ using session::f32;
 using session::ProgramPtr;
 using Clock = std::chrono::steady_clock;
 
-// The machine of a test is busy with other things, and one second of it is not like the next. What is unfair is so
-// every time.
+// The test's machine is busy with other work, so timings vary from second to second. Real unfairness shows in every
+// try.
 constexpr int kTries = 6;
 constexpr int kRoundTrips = 200;
 // Sanitizers slow some of the work down by ten times and some by one.
@@ -62,14 +62,14 @@ ir::Program chain(int nodes) {
   return builder.finish({x});
 }
 
-// One kind of work without end: `one` starts a piece of it, the turn-th, and leaves no more behind than the next.
+// A kind of endless work: `one` starts its turn-th piece; no piece leaves more memory in use than the others.
 struct Neighbour {
   std::string name;
   int sessions = 1;
-  int ahead = 1;  // pieces at a time
+  int ahead = 1;  // pieces that a session starts before it waits
   std::function<void(proto::Session&)> prepare;
   std::function<void(proto::Session&, proto::TensorId turn)> one;
-  bool unmet = false;  // the figure is missed in some runs: shown, and no failure
+  bool unmet = false;  // some runs exceed the limit: reported, but not as a failure
 };
 
 constexpr std::int64_t kMany = 8 << 20;  // 32 MiB of numbers; a run over them moves 96
@@ -83,7 +83,7 @@ void run_one(proto::Session& session, proto::TensorId turn) {
   if (turn > 0) run.release = {turn + 1};
   EXPECT_TRUE(session.run(std::move(run)).ok());
 }
-// Another one each time, so that it has to be compiled.
+// Defines a different program each time, so that it has to be compiled.
 void define_one(proto::Session& session, proto::TensorId turn) {
   static std::atomic<int> nodes = 10'000;
   const auto program = std::make_shared<const ir::Program>(chain(++nodes));
@@ -91,7 +91,7 @@ void define_one(proto::Session& session, proto::TensorId turn) {
   if (turn > 0) forget = {turn};
   EXPECT_TRUE(session.define(turn + 1, program, std::move(forget)).ok());
 }
-// All nodes are read before it is known that the last one reads what is not there.
+// Defines an invalid program; the error is only found at the last node, whose operand does not exist.
 void define_a_wrong_one(proto::Session& session, proto::TensorId turn) {
   static const auto program = [] {
     auto wrong = chain(100'000);
@@ -129,7 +129,7 @@ class AtWork {
         neighbour.prepare(*session);
         for (proto::TensorId turn = 0; !done_; ++turn) {
           neighbour.one(*session, turn);
-          if (turn % static_cast<proto::TensorId>(neighbour.ahead) == 0) (void)sync(*session);  // wrong ones fail it
+          if (turn % static_cast<proto::TensorId>(neighbour.ahead) == 0) (void)sync(*session);  // fails if invalid
           ++pieces_;
         }
         (void)sync(*session);
@@ -172,7 +172,7 @@ class SmallRuns {
     EXPECT_TRUE(session_->define(1, session::add_program({2}), {}).ok());
     EXPECT_TRUE(session_->write(1, session::tensor({2}, {1, 2})).ok());
   }
-  // There and back, in milliseconds.
+  // The times of round trips, in milliseconds.
   std::vector<double> times() {
     std::vector<double> times;
     for (int i = 0; i < kRoundTrips; ++i) times.push_back(milliseconds_of([&] { expect_one(); }));
@@ -225,7 +225,7 @@ TEST_P(Fairness, OfTurnsForSmallRuns) {
       do {
         const auto more = small.times();
         beside.insert(beside.end(), more.begin(), more.end());
-      } while (at_work.pieces() == before || Clock::now() < until);  // or it was not beside anything
+      } while (at_work.pieces() == before || Clock::now() < until);  // else no piece ran at the same time
       pieces = at_work.pieces() - before;
     }
     const double limit = kSlack * (3 * percentile(alone, 0.99) + one);

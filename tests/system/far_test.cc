@@ -69,7 +69,7 @@ void train_epochs(const Device& device, int epochs) {
 class FarAway : public ::testing::TestWithParam<Far> {
  protected:
   FarAway() {
-    train_epochs(Device::new_session(worker_.urls().front()), 1);  // nothing is done for the first time while it counts
+    train_epochs(Device::new_session(worker_.urls().front()), 1);  // warms up before the measurement
     proxy_.hold_answers(kSilence);
   }
 

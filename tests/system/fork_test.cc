@@ -36,7 +36,7 @@ constexpr bool kChildrenMayStartThreads = true;
   if (!kChildrenMayStartThreads) GTEST_SKIP() << "the sanitizer supports no threads in a child of threads"
 
 struct Child {
-  int status = -1;  // its exit code; minus the signal that ended it; -1000: it was not over in time
+  int status = -1;  // the exit code; minus the signal that ended the process; -1000: a timeout
   std::string said;
 };
 

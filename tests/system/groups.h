@@ -35,7 +35,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
-// One op on one input.
+// A program of one op on one input.
 inline ProgramPtr program_of(const ir::TensorType& type, const ir::Op& op) {
   ir::ProgramBuilder builder;
   const auto x = builder.add_input(type);
@@ -43,7 +43,7 @@ inline ProgramPtr program_of(const ir::TensorType& type, const ir::Op& op) {
       builder.finish({value_or_throw(builder.add(op, {&x, 1}, {"model.cc", 41}))}));
 }
 
-// in0[in1] summed over the members, and in0 + in0.
+// Returns in0[in1] summed over the members, and in0 + in0.
 inline ProgramPtr gathered_and_reduced() {
   ir::ProgramBuilder builder;
   const Ref picked[] = {builder.add_input(f32({4})), builder.add_input({ir::DType::i64, {2}})};
@@ -88,7 +88,7 @@ class Groups : public testing::TestWithParam<const char*> {
       static const auto worker = session::Worker::create(value_or_throw(backends::open_backend("cpu")));
       return session::make_local_session(worker);
     }
-    // Two workers, which sessions are on in turn.
+    // Two workers, to which sessions connect alternately.
     static const std::array<server::Server, 2> servers = {server::Server(on_any_port()), server::Server(on_any_port())};
     static std::size_t next = 0;
     return value_or_throw(net::connect(servers[next++ % 2].url()));
@@ -104,7 +104,7 @@ class Groups : public testing::TestWithParam<const char*> {
     return members;
   }
 
-  // Every member runs its program on its numbers; its one output.
+  // Runs each member's program on its input; returns the single output of each.
   static std::vector<std::vector<float>> run(GroupMembers& members, const std::function<ProgramPtr(int)>& program,
                                              const std::vector<HostTensor>& inputs) {
     std::vector<std::future<Result<HostTensor>>> answers;
@@ -125,7 +125,7 @@ class Groups : public testing::TestWithParam<const char*> {
     return outputs;
   }
 
-  // A run that waits for the other members, and what becomes of its output.
+  // Starts a run that waits for the other members; returns the future of its output.
   static std::future<Result<HostTensor>> begin_waiting(proto::Session& session) {
     EXPECT_TRUE(session.write(1, tensor({2}, {1, 2})).ok());
     EXPECT_TRUE(session.define(1, program_of(f32({2}), ir::AllReduce{}), {}).ok());

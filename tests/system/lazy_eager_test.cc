@@ -28,7 +28,7 @@ class RandomWalk {
     leaves_ = values_;
   }
 
-  // The values that are alive at the end, and the gradients of the leaves.
+  // Returns the values that are alive at the end, and the gradients of the leaves.
   std::vector<std::vector<float>> run(int steps) {
     for (int step = 0; step < steps; ++step) {
       auto next = make();

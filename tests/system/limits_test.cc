@@ -99,7 +99,7 @@ double processor_seconds(pid_t process) {
 
 TEST(LimitedMemory, UploadsBeyondItAreRefusedAndTheWorkerLives) {
   if (kReservesAddresses) GTEST_SKIP() << "sanitizers want an address space of their own";
-  LimitedWorker worker(2048 * kMiB);  // of which half may be used, and three quarters of that by tensors
+  LimitedWorker worker(2048 * kMiB);  // half of it may be used, and tensors may use three quarters of that half
   auto other = worker.connect();
   expect_works(*other);
   const double before = test::resident_mib(worker.process().id());
@@ -117,7 +117,7 @@ TEST(LimitedMemory, UploadsBeyondItAreRefusedAndTheWorkerLives) {
     (void)sync(*greedy);
     EXPECT_TRUE(greedy->write(100, {f32({kCount}), bytes}).ok());
     EXPECT_TRUE(read(*greedy, 100).ok());
-    // Results for which there is no room are refused like uploads.
+    // Results that exceed the memory limit are refused like uploads.
     EXPECT_TRUE(greedy->define(1, session::add_program({kCount}), {}).ok());
     for (proto::TensorId id = 200; id < 220; ++id)
       EXPECT_TRUE(greedy->run({.program = 1, .inputs = {100, 100}, .first_output = id}).ok());
@@ -237,7 +237,7 @@ TEST(EndlessRun, ItsClientLeavesAndTheWorkerIsIdle) {
     std::this_thread::sleep_for(milliseconds{300});
     expect_works(*other);
   }
-  // Gone within seconds, whatever else this machine does: then no processor time is used any more.
+  // The work ends within seconds, however busy this machine is: then no more processor time is used.
   const auto until = Clock::now() + seconds{30};
   double used = 1;
   while (used > 0.1 && Clock::now() < until) {

@@ -39,7 +39,7 @@ struct Net {
     return {.input = nn::LinearConfig{.d_input = kFeatures, .d_output = kHidden}.init(device),
             .lstm = nn::LstmConfig{.d_input = kHidden, .d_hidden = kHidden}.init(device)};
   }
-  // All of the sequence goes through the first layer, its last `steps` through the second, which is unrolled.
+  // Applies the first layer to the whole sequence and the second, which is unrolled, to its last `steps` elements.
   Tensor<1> loss(const Tensor<3>& x, std::int64_t steps) const {
     const auto y = input(x).tanh();
     return lstm.forward(y.narrow(1, y.dim(1) - steps, steps)).first.square().mean() + y.mean();
@@ -54,7 +54,7 @@ class Training {
  public:
   explicit Training(const Device& device) : device_(device.autodiff()), net_(init(device_)), sum_(device_, {}) {}
 
-  // On sequences that are uploaded: from 256 steps on a client looks whether the device has their bytes.
+  // Trains on an uploaded sequence; from 256 elements on, a client checks whether the device already has its bytes.
   void step(std::int64_t batch, std::int64_t length) {
     std::vector<float> numbers(static_cast<std::size_t>(batch * length * kFeatures), 0.5f);
     numbers[0] = static_cast<float>(length);
@@ -64,8 +64,7 @@ class Training {
     (void)sum_(x);
   }
 
-  // Heap in use when all caches have forgotten what came before: they hold these programs, which are more than any of
-  // them keeps.
+  // The heap in use when all caches have evicted earlier entries: runs a fixed set of programs, larger than any cache.
   std::ptrdiff_t heap_with_the_same_programs() {
     constexpr std::int64_t kBatch = 2, kMany = 48;
     static_assert(kMany > static_cast<std::int64_t>(kPrograms / 2) &&
@@ -73,15 +72,15 @@ class Training {
     for (std::int64_t k = 1; k <= kMany; ++k) step(kBatch, 40 * k);
     device_.sync();
     auto least = test::heap_in_use();
-    for (int look = 0; look < 20; ++look) {  // other threads let go of what they worked on
+    for (int look = 0; look < 20; ++look) {  // until other threads have freed their memory
       std::this_thread::sleep_for(std::chrono::milliseconds{5});
       least = std::min(least, test::heap_in_use());
     }
     return least;
   }
 
-  // By how many bytes the heap grew over a thousand lengths, the odd ones. The even ones come before: blocks of every
-  // size are there then that is kept for the next tensor or message.
+  // The growth of the heap in bytes over a thousand odd lengths. Even lengths are run first, so that the blocks that
+  // are kept for later tensors and messages exist in every size.
   std::ptrdiff_t growth() {
     train_on(2);
     const auto before = heap_with_the_same_programs();
@@ -90,10 +89,10 @@ class Training {
   }
 
  private:
-  // `first`, first + 2, ..., long beside short.
+  // Trains on the lengths first, first + 2, ..., in an order that mixes long and short.
   void train_on(std::int64_t first) {
     constexpr std::int64_t kStride = 377;
-    static_assert(std::gcd(kStride, kLengths) == 1);  // each once
+    static_assert(std::gcd(kStride, kLengths) == 1);  // each length once
     for (std::int64_t i = 0; i < kLengths; ++i) step(1, first + i * kStride % kLengths * 2);
   }
 

@@ -1,4 +1,4 @@
-// A server on every transport.
+// Options of a server that listens on every transport.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace burn::test {
 
-// Each time at ports and paths of its own: servers of several suites may be there at once.
+// Each call returns different ports and paths, as servers of several suites may exist at the same time.
 inline server::ServerOptions on_every_transport(const std::string& device = "cpu") {
   static std::atomic<int> count = 0;
   const auto path = "/tmp/burn-test-" + std::to_string(::getpid()) + "-" + std::to_string(++count);

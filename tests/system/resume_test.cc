@@ -191,7 +191,7 @@ TEST(PulledCable, IsNoticedByTheClientWhichGoesOnOverAnotherConnection) {
       const Device device = Device::new_session(scheme + "://" + proxy.address());
       const auto x = Tensor<1>::from_data({1, 2}, device);
       device.sync();
-      proxy.stall_those();
+      proxy.stall_current();
       std::this_thread::sleep_for(100ms);
       const auto start = std::chrono::steady_clock::now();
       EXPECT_EQ((x + 1).to_data().to_vec<float>()[1], 3.0f) << scheme;

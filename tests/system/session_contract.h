@@ -1,7 +1,6 @@
-// Sessions of each kind: in this process and over each transport, on a device that is done when a call returns and on
-// one that is not; through a router of one worker; and on a router's fleet of three, where a session lives on one of
-// them
-// ("fleet") or, since it has had a batch, on all ("wide").
+// Sessions of each kind: in this process and over each transport, on a synchronous and on an asynchronous device;
+// through a router with one worker; and through a router with three workers, where a session is on one of them
+// ("fleet") or, because a batch was written to it, on all ("wide").
 #pragma once
 
 #include <algorithm>
@@ -42,7 +41,7 @@ using session::values;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-// Two results: in0[in1], and in0 + in0.
+// A program with two results: in0[in1], and in0 + in0.
 inline ProgramPtr gather_and_add_program(std::int64_t size, std::int64_t count) {
   ir::ProgramBuilder builder;
   const auto x = builder.add_input(f32({size}));
@@ -58,7 +57,7 @@ inline HostTensor index_tensor(std::vector<std::int64_t> numbers) {
   return {{ir::DType::i64, ir::Shape{count}}, SharedBytes::own(std::move(numbers))};
 }
 
-// A router of these workers.
+// Options of a router with these workers.
 inline router::RouterOptions router_of(std::vector<std::string> workers) {
   const auto listens = test::on_every_transport();
   router::RouterOptions options;
@@ -70,8 +69,8 @@ inline router::RouterOptions router_of(std::vector<std::string> workers) {
   return options;
 }
 
-// By "scheme", "scheme device", "router scheme", "fleet" or "wide". One server per device for all tests: each test has
-// a session of its own.
+// The URL for "scheme", "scheme device", "router scheme", "fleet" or "wide". All tests share one server per device;
+// each test has its own session.
 inline const std::string& url_of(const std::string& name) {
   static const server::Server cpu(test::on_every_transport()), delayed({.device = "delayed", .ws = "127.0.0.1:0"});
   static const std::array<server::Server, 3> three{server::Server({.ws = "127.0.0.1:0"}),

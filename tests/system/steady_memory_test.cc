@@ -16,7 +16,7 @@ namespace burn {
 namespace {
 
 constexpr int kSteps = 10'000, kSettled = 100;
-constexpr double kMayGrowMiB = 6;  // what allocators need to find their shape
+constexpr double kMayGrowMiB = 6;  // what allocators need until their pools are stable
 constexpr std::int64_t kBatch = 64, kFeatures = 784;
 constexpr std::uint64_t kBatchBytes = kBatch * (kFeatures * 4 + 8);
 

@@ -1,4 +1,4 @@
-// A burn-server of its own for a test, on every transport; it can be killed and started again where it was.
+// Starts a burn-server for one test, on every transport; it can be killed and restarted at the same addresses.
 #pragma once
 
 #include <map>
@@ -25,18 +25,18 @@ class Worker {
     ::rmdir(where_.c_str());
   }
 
-  // By scheme: "ws", "grpc", "unix", "grpc+unix". Also "cpu", which needs no worker.
+  // The URL for a scheme: "ws", "grpc", "unix", "grpc+unix". Also for "cpu", which needs no worker.
   const std::string& url(const std::string& scheme) const { return urls_.at(scheme); }
 
-  // Requires: it was started, and not killed.
+  // Requires: the worker is running.
   pid_t process() const {
     BURN_CHECK(process_.has_value(), "the worker is not there");
     return process_->id();
   }
 
-  // No goodbye.
+  // Ends the worker without a clean shutdown.
   void kill() { process_.reset(); }
-  // At the same addresses.
+  // Starts the worker, after kill() at the same addresses.
   void start() {
     process_.emplace(std::vector<std::string>{BURN_SERVER, "--device", "cpu", "--ws", addresses_[0], "--grpc",
                                               addresses_[1], "--unix", addresses_[2], "--grpc-unix", addresses_[3]});
@@ -66,7 +66,7 @@ class Worker {
 
 inline const char* const kSchemes[] = {"cpu", "ws", "grpc", "unix", "grpc+unix"};
 inline const char* const kNetworkSchemes[] = {"ws", "grpc", "unix", "grpc+unix"};
-// For INSTANTIATE_TEST_SUITE_P: names have no "+".
+// For INSTANTIATE_TEST_SUITE_P: test names must not contain "+".
 inline const auto kSchemeName = [](const auto& info) {
   std::string name = info.param;
   for (char& c : name) c = c == '+' ? '_' : c;

@@ -168,12 +168,12 @@ Status lower(Emitter& emit, const ir::Lu& op, const NodeInPlan& at) {
   const View x = emit.read(at.operand(0));
   const View y = emit.result(at.result(0)), permutation = emit.result(at.result(1)), sign = emit.result(at.result(2));
   const MatrixBatch batch(x.shape);
-  const auto way = method_for(op, batch);
+  const auto method = method_for(op, batch);
   Calls calls(emit, batch, x.dtype);
   const View a = by_columns(emit, x);
   const auto pivots = calls.pivots();
   const auto pointers = method == Method::batched ? calls.pointers(a.address, batch.size()) : Address();
-  BURN_RETURN_IF_ERROR(factor(calls, way, batch, a, pivots, pointers));
+  BURN_RETURN_IF_ERROR(factor(calls, method, batch, a, pivots, pointers));
   emit.copy(transposed(a), y);
   calls.launch("const int* pivots, std::int64_t* permutation, T* sign", "finish_lu(pivots, permutation, sign, shape)",
                batch.rows * 4, {pivots, permutation, sign});
@@ -184,7 +184,7 @@ Status lower(Emitter& emit, const ir::Solve& op, const NodeInPlan& at) {
   const View a = emit.read(at.operand(0)), b = emit.read(at.operand(1)), x = emit.result(at.result());
   const MatrixBatch batch(a.shape);
   const auto sides = b.shape.back();
-  const auto way = method_for(op, batch);
+  const auto method = method_for(op, batch);
   Calls calls(emit, batch, a.dtype);
   const View factors = by_columns(emit, a);
   const View sought = sides == 0 ? View() : by_columns(emit, b);
@@ -192,7 +192,7 @@ Status lower(Emitter& emit, const ir::Solve& op, const NodeInPlan& at) {
   const bool is_batched = method == Method::batched;
   const auto pointers =
       is_batched ? calls.pointers(factors.address, batch.size(), sought.address, batch.rows * sides) : Address();
-  BURN_RETURN_IF_ERROR(factor(calls, way, batch, factors, pivots, pointers));
+  BURN_RETURN_IF_ERROR(factor(calls, method, batch, factors, pivots, pointers));
   calls.launch_for_each("int* pivots, const int* infos, std::int64_t* report",
                         "check_pivots(pivots, infos, report, shape)",
                         {pivots, calls.infos(), report_of(emit, batch, ir::singular_matrix)});

@@ -16,7 +16,7 @@ PlanOptions plan_options() {
   auto options = PlanOptions::from_environment();
   options.limits.max_row_size = 1 << 18;
   options.limits.min_summed_rows = 512;
-  options.limits.takes_sources = true;
+  options.limits.absorbs_producers = true;
   options.epilogues = true;
   options.buckets = !is_off(Setting::overlap);
   return options;

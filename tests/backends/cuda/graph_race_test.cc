@@ -31,7 +31,7 @@ class GraphRaces : public ::testing::Test {
   static CUgraphExec graph(float ms) { return simulated<CUgraphExec(float)>("burn_make_graph")(ms); }
   static std::size_t graphs() { return simulated<std::size_t()>("burn_simulated_graphs")(); }
 
-  // By which graph, null for none.
+  // Runs once; returns the graph that was launched, null if none was.
   CUgraphExec run(GraphRace& race) {
     CUgraphExec used = nullptr;
     int runs = 0;

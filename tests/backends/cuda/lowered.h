@@ -1,4 +1,4 @@
-// Programs lowered for a device that is not there, and what their kernels say.
+// Lowers programs without a GPU, and searches the text of their kernels.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline Result<cuda::Lowered> lower(cuda::Device& device, const ir::Program& prog
   return cuda::lower_program(device, simple, compile::make_plan(simple, options));
 }
 
-// Some kernel has the text.
+// Whether the source of some kernel contains the text.
 inline bool has(const cuda::Lowered& lowered, std::string_view text) {
   return std::ranges::any_of(lowered.sources,
                              [&](const auto& source) { return source.text.find(text) != std::string::npos; });

@@ -26,7 +26,7 @@ using compile::View;
 using ir::DType;
 using ::testing::HasSubstr;
 
-// Multiplies so many times by what is nearly 1.
+// Multiplies each element `rounds` times by a number near 1.
 Status multiply(Emitter& emit, const View& from, const View& to, std::int64_t rounds) {
   compile::kernel::Writer writer(64);
   compile::kernels::Arguments arguments(writer, DType::i64);
@@ -54,10 +54,10 @@ class VulkanChoices : public VulkanTest {
     VulkanTest::TearDown();
   }
 
-  // As a new process has it: what an earlier one has found is on disk alone.
+  // Opens the device as a new process would: earlier choices are known only from disk.
   static std::shared_ptr<Device> open() { return value_or_throw(Device::open(0, {})); }
 
-  // Of a slow way, which comes first, and a quick one, for so many numbers.
+  // Chooses between a slow alternative, which is listed first, and a fast one, for `count` numbers.
   std::size_t choose(const std::shared_ptr<Device>& device, std::int64_t count = 1 << 15) {
     const auto way = [this](std::string name, std::int64_t rounds) {
       return compile::Alternative{std::move(name),

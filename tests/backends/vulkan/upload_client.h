@@ -1,4 +1,4 @@
-// A stream that uploads, with what it uploads known by its sums.
+// A stream that uploads buffers and checks their contents by row sums.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ inline ir::Program sums(std::int64_t n) {
       {value_or_throw(builder.add(ir::Reduce{ir::ReduceFn::sum, {1}}, std::vector{x}, {"model.cc", 7}))});
 }
 
-// A stream that uploads many of one number, and sums them.
+// A stream that uploads buffers of `count` equal numbers, and sums their rows.
 class UploadClient {
  public:
   explicit UploadClient(std::shared_ptr<Backend> backend, std::int64_t count = kLarge)
@@ -40,7 +40,7 @@ class UploadClient {
     if (!result.failures.empty() && result.failures[0]) return *result.failures[0];
     return result.outputs[0];
   }
-  // Whether a sum is that of uploads of this number.
+  // Whether `sum` holds the row sums of a buffer filled with `number`.
   ::testing::AssertionResult is_of(const BufferPtr& sum, int number) {
     std::array<float, kRows> found{};
     const auto bytes = device_.download(sum, sizeof found);

@@ -47,11 +47,11 @@ class VulkanDeviceTest : public VulkanTest {
     if (!device_) device_.emplace(std::shared_ptr<Backend>(value_or_throw(open_vulkan_backend(0))));
     return *device_;
   }
-  // So many zeros.
+  // Uploads `count` zeros.
   BufferPtr upload(std::size_t count) {
     return value_or_throw(device().stream().upload(SharedBytes::own(std::vector<float>(count, 0.0F))));
   }
-  // Of a program of one input and one output; a failure of the output is the result.
+  // Runs a program with one input and one output; returns the output's first element, or its failure.
   Result<float> first_of(const std::shared_ptr<Executable>& executable, BufferPtr input) {
     RunArgs args;
     args.inputs.push_back(std::move(input));

@@ -1,4 +1,4 @@
-// Where the structured control flow of a kernel goes on.
+// Jump targets of a kernel's structured control flow.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace burn::testing {
 
-// By instruction.
+// Indices of instructions, for each instruction of the kernel.
 struct Targets {
   std::vector<std::size_t> end, otherwise, loop;  // of a loop or branch; of an end: where it began; innermost loop
 

@@ -103,7 +103,7 @@ class Block {
     }
   }
 
-  // Whether it was a barrier, a broadcast or a shuffle.
+  // Executes an instruction; returns whether it was a barrier, a broadcast or a shuffle.
   bool step(Thread& thread, int t, std::size_t i) {
     const auto& now = kernel_.body[i];
     auto& values = thread.values;
@@ -274,7 +274,7 @@ class Block {
     }
   }
 
-  // The first thread of the subgroup does it for all. Gives the number of a tile.
+  // Executed by the first thread of the subgroup for all. Returns the number of a tile.
   template <typename Operand>
   std::uint64_t tile(const Instruction& now, int t, const Operand& operand) {
     Instruction shared = now;

@@ -19,7 +19,7 @@ struct ThreadPlace {
   std::int64_t block = 0, thread = 0;
   int epoch = 0;
   bool operator==(const ThreadPlace&) const = default;
-  // Whether what one does is known to come before what the other one does.
+  // Whether accesses by these two are ordered: by one thread, or by a barrier between them.
   bool is_ordered(const ThreadPlace& other) const {
     return block == other.block && (thread == other.thread || epoch != other.epoch);
   }

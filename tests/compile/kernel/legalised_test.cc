@@ -86,7 +86,7 @@ void run(const Kernel& kernel, const Arrays& arrays, const std::vector<std::uint
   ASSERT_NO_THROW(interpret(kernel, launch, &memory)) << text(kernel);
 }
 
-// Runs the kernel and its legal forms from the same arrays: all bytes are the same behind it, and the SPIR-V is valid.
+// Runs the kernel and its legal forms on equal arrays: all bytes must be equal afterwards, and the SPIR-V valid.
 void expect_same(const Kernel& kernel, const Arrays& before, const std::vector<std::uint64_t>& numbers = {},
                  std::int64_t blocks = 1) {
   auto expected = before;

@@ -30,7 +30,7 @@ inline kernel::Kernel map_kernel(std::span<const ir::DType> from, ir::DType to, 
   return writer.take();
 }
 
-// Runs it over lists of as many elements, given as their bytes, and gives the bytes of the result.
+// Runs a map_kernel() over lists of equal length, and returns the list of results.
 template <typename To, typename... From>
 std::vector<To> run_map(const kernel::Kernel& kernel, const std::vector<From>&... from) {
   const std::size_t count = std::get<0>(std::tie(from...)).size();

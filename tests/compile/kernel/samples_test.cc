@@ -14,7 +14,7 @@
 namespace burn::testing {
 namespace {
 
-// A GPU, and a CPU that plays one.
+// The facts of a GPU, or of a CPU that executes kernels as a GPU does.
 compile::DeviceFacts facts_of(bool slow_barriers) {
   return {.multiprocessors = 4,
           .shared_bytes = 65536,

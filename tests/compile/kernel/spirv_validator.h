@@ -14,7 +14,7 @@ using SpirvWords = std::vector<std::uint32_t>;
 
 bool has_spirv_val();
 
-// What the validator says of a module for Vulkan 1.3; empty: nothing. Requires: has_spirv_val().
+// Returns the validator's errors for a Vulkan 1.3 module; empty if it is valid. Requires: has_spirv_val().
 std::string validate(const SpirvWords& words);
 std::string validate(const compile::kernel::Kernel& kernel, const compile::DeviceFacts& facts);
 

@@ -20,7 +20,7 @@ float float_of(std::uint16_t bits) {
   return static_cast<float>(small);
 }
 
-// Those of a block, by the numbers that are their values.
+// The tiles of a block, by the number that is the value of each.
 class Tiles {
  public:
   // One of the instructions on tiles. `read` and `write`: of elements of the shared array that it names.

@@ -79,7 +79,7 @@ double reference_steps(const Sample& sample) {
   }
   return steps;
 }
-// Those that take long are split in fewer ways, or left to smaller samples of the same op.
+// Large samples are split in fewer ways; too large ones are left out, as smaller samples cover the same op.
 bool is_large(const Sample& sample) { return reference_steps(sample) > 2e4; }
 bool is_too_large(const Sample& sample) { return reference_steps(sample) > 5e5; }
 

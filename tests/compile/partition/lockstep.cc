@@ -79,7 +79,7 @@ Tensor joined(std::span<const Tensor* const> parts, int dim, const ir::Dims& siz
   return whole;
 }
 
-// What a member gets of a collective.
+// The result of a collective for one member.
 Tensor result(const ir::AllReduce& op, std::span<const Tensor* const> operands) { return combined(op.fn, operands); }
 Tensor result(const ir::ReduceScatter& op, std::span<const Tensor* const> operands) {
   const auto dim = static_cast<int>(op.dim);
@@ -93,7 +93,7 @@ Tensor result(const ir::AllToAll& op, std::span<const Tensor* const> operands) {
   return part(whole, Layout::split(static_cast<int>(op.to), bounds_of(op.sizes)), static_cast<int>(op.member));
 }
 
-// Of a collective, what all members must say alike.
+// A collective without its member's number: the attributes that must be equal on all members.
 ir::Op without_member(ir::Op op) {
   std::visit(
       [](auto& kind) {

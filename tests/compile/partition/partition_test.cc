@@ -26,7 +26,7 @@ using ::testing::IsEmpty;
 const Layout kWhole{};
 Layout rows(std::int64_t size, int members = 2) { return Layout::split(0, balanced(size, members)); }
 
-// A program that is written, and lies as the test says.
+// Builds a program whose inputs have the layouts that the test gives.
 class Written {
  public:
   Ref input(const ir::Shape& shape, const Layout& layout, DType dtype = DType::f32) {
@@ -44,7 +44,7 @@ class Written {
   }
   void donate(Ref input) { builder_.donate(input.index()); }
 
-  // Partitions it, and checks that it gives what one device gives.
+  // Partitions the program, and checks that its results equal those of one device.
   Partitioned partition(std::vector<Ref> outputs, int members = 2,
                         const std::vector<std::optional<Layout>>& wanted = {}) {
     const auto program = builder_.finish(std::move(outputs));

@@ -95,13 +95,13 @@ class Maker {
     if (below(3) == 0) program_.donate(values_.back().index());
   }
 
-  // A node, but none of a value that is too large for many of them.
+  // Adds a node; std::nullopt if the op does not accept the operands.
   std::optional<Ref> add(const ir::Op& op, std::initializer_list<Ref> operands) {
     const auto node = program_.add(op, std::span(operands.begin(), operands.size()), {"model.cc", 7}, below(9) == 0);
     if (!node.ok()) return std::nullopt;
     return *node;
   }
-  void keep(std::optional<Ref> ref) {
+  void keep(std::optional<Ref> ref) {  // unless the value is too large for many nodes
     if (ref && type(*ref).num_elements() <= 600) values_.push_back(*ref);
   }
   Ref add_number(double number) { return value_or_throw(program_.add(ir::Constant{DType::f64, 0, number}, {})); }
@@ -218,7 +218,7 @@ class Maker {
     keep(add(ir::Reshape{to}, {a}));
   }
 
-  // The places that a part of a shape is at.
+  // A random slice of a shape.
   ir::Slice random_slice(const ir::Shape& of) {
     ir::Slice slice;
     for (const auto size : of) {

@@ -75,7 +75,7 @@ TEST_P(HostileTls, AClientOfAnOlderVersionIsRefused) {
   EXPECT_EQ(failure(pki.client()), "connected");
 }
 
-// A megabyte of certificates.
+// A certificate chain of a megabyte.
 std::vector<Issued> endless_chain(const Issued& authority) {
   std::vector<Issued> chain;
   std::string names = "DNS:a.lab";

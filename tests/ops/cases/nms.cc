@@ -10,7 +10,7 @@
 
 namespace burn::reference::rules {
 
-// The definition: in order, a box stays unless one that has stayed overlaps it too much.
+// The definition: in order, a box is kept unless a box kept before overlaps it too much.
 Tensor evaluate(const ir::Nms& op, const ir::TensorType& type, Operands in, const Bindings&) {
   const Tensor& boxes = *in[0];
   Tensor kept(type);

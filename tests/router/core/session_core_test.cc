@@ -202,7 +202,7 @@ TEST_F(SessionCoreTest, RunsAreCheckedBeforeAnyMemberIsTold) {
   EXPECT_THAT(std::string{core_.read(100).poisoned->message()}, HasSubstr("1 inputs given"));
 }
 
-// What it says it takes is what there is, and is given back with the programs.
+// Programs are charged with the bytes that they need, and the charge is returned when they are forgotten.
 TEST(SessionCorePrograms, AreChargedWhileTheyAreKnownAndRefusedWhereThereIsNoRoom) {
   std::uint64_t charged = 0, room = std::uint64_t{1} << 20;
   SessionCore core({.mesh = {.data = 2}, .charge = [&](std::uint64_t bytes) -> Status {

@@ -1,4 +1,4 @@
-// Devices, tensors and models that are there before main() and after it.
+// Devices, tensors and models with static lifetime: they exist before main() and after it.
 #pragma once
 
 #include <memory>
@@ -18,6 +18,6 @@ struct Net {
 extern const std::string url;
 extern Device device, autodiff;  // devices.cc
 extern Tensor<2> weights;
-Net& net();  // model.cc: made when it is first asked for
+Net& net();  // model.cc: constructed on the first call
 
 }  // namespace burn::test

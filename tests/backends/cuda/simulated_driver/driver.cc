@@ -63,8 +63,8 @@ struct Simulation {
     works.pop_front();
     return true;
   }
-  // The device goes on by itself: any stream, any number of pieces. Mostly it is slow.
-  void drift() {
+  // Simulates progress of the device: with a chance of 1 in 3, executes up to 7 pieces of work of a random stream.
+  void advance_randomly() {
     if (is_held || streams.empty() || below(3) != 0) return;
     auto it = streams.begin();
     std::advance(it, static_cast<std::ptrdiff_t>(below(streams.size())));
@@ -84,7 +84,7 @@ struct Simulation {
   }
 };
 
-// Never destroyed: threads of the process may be at it until the end.
+// Never destroyed: threads may use it until the process ends.
 Simulation& simulation() {
   static auto* const it = new Simulation;
   return *it;
@@ -93,7 +93,7 @@ Simulation& simulation() {
 template <typename Body>
 CUresult locked(const Body& body) {
   const std::lock_guard lock(simulation().mutex);
-  simulation().drift();
+  simulation().advance_randomly();
   return body(simulation());
 }
 
@@ -121,7 +121,7 @@ std::size_t burn_simulated_streams() {
   return simulation().streams.size();
 }
 
-// Something that takes so long.
+// Enqueues work that takes `ms`.
 void burn_spend(CUstream stream, float ms) {
   locked([&](Simulation& it) {
     it.streams[stream].works.push_back({nullptr, nullptr, nullptr, ms});

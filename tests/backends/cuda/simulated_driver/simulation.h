@@ -1,4 +1,4 @@
-// What the simulated driver has beside what drivers have, for the tests.
+// Access to the functions that the simulated driver has for tests in addition to those of a real driver.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace burn::testing {
 
-// Of the simulated driver, by its name: burn_hold_simulation and so on.
+// A function of the simulated driver by its name, such as burn_hold_simulation.
 template <typename Function>
 Function* simulated(const char* name) {
   auto* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);

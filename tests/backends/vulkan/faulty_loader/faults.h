@@ -22,13 +22,13 @@ struct VulkanFaults {
   std::atomic<std::int64_t> recordings = -1;                    // until there is no memory for commands
   std::atomic<std::int64_t> submissions = -1;  // until the device is lost, as it is until it is opened again
   std::atomic<bool> is_lost = false;
-  std::atomic<bool> is_stuck = false;  // the device does not answer
+  std::atomic<bool> is_stuck = false;  // the device does not respond
   // The device has a queue for copies (queues.h); what comes to it, or to the queue that computes, is held until the
   // other queue waits for it; how many batches came to it.
   std::atomic<bool> has_copy_queue = false, holds_copies = false, holds_work = false;
   std::atomic<std::int64_t> copies = 0;
 
-  // As a driver without faults.
+  // Resets all faults and counts.
   void clear() {
     api = devices = 0;
     has_copy_queue = holds_copies = holds_work = false;

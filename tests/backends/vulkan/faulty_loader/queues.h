@@ -34,11 +34,11 @@ class Queues {
   // Errors: the driver's; VK_ERROR_UNKNOWN for a batch that awaits what was not handed in before, which would hold up
   // its queue.
   VkResult submit(VkQueue queue, std::uint32_t count, const VkSubmitInfo* infos, const Submit& driver);
-  // Does what is held no more. Errors: as submit()'s.
+  // Executes the batches that are no longer held. Errors: those of submit().
   VkResult release(const Submit& driver);
-  // As for a device that was just opened.
+  // Resets the state, for a device that was just opened.
   void clear();
-  // Of a semaphore that was just made: one that is gone may have had the same name.
+  // To be called for a new semaphore: a destroyed one may have had the same handle.
   void forget(VkSemaphore semaphore);
 
  private:

@@ -1,4 +1,4 @@
-// Memory behind which nothing may be read or written: an access there ends the test.
+// An array that ends at a protected page: an access beyond its end crashes the test.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace burn::backends {
 
-// Numbers that end where memory does, the i-th of them number(i).
+// `count` elements that end at a protected page; element i is number(i).
 template <typename T>
-class Cornered {
+class GuardedArray {
  public:
-  Cornered(std::int64_t count, T (*number)(std::int64_t)) : count_(count) {
+  GuardedArray(std::int64_t count, T (*number)(std::int64_t)) : count_(count) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)),
                used = static_cast<std::size_t>(count) * sizeof(T);
     size_ = (used + page - 1) / page * page + page;
@@ -24,9 +24,9 @@ class Cornered {
     data = reinterpret_cast<T*>(end - used);
     for (std::int64_t i = 0; i < count; ++i) data[i] = number(i);
   }
-  ~Cornered() { ::munmap(memory_, size_); }
-  Cornered(const Cornered&) = delete;
-  Cornered& operator=(const Cornered&) = delete;
+  ~GuardedArray() { ::munmap(memory_, size_); }
+  GuardedArray(const GuardedArray&) = delete;
+  GuardedArray& operator=(const GuardedArray&) = delete;
 
   std::vector<T> values() const { return {data, data + count_}; }
 
