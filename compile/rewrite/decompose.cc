@@ -27,7 +27,7 @@ Status supported(const ir::Program& program, const Supports& supports, const ir:
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
-std::vector<Ref> Composer::add_all(const ir::Op& op, std::span<const Ref> operands, bool recompute) {
+std::vector<Ref> Composer::add_all(const ir::Op& op, std::span<const Ref> operands) {
   const auto count = static_cast<std::size_t>(ir::result_count(op));
   if (!status_.ok()) return std::vector<Ref>(count);
   std::vector<const ir::TensorType*> types;
@@ -42,7 +42,7 @@ std::vector<Ref> Composer::add_all(const ir::Op& op, std::span<const Ref> operan
                site.empty() ? supported.message() : fmt::format("{} (at {})", supported.message(), site)};
     return std::vector<Ref>(count);
   }
-  const auto first = builder_.add(op, operands, site_, recompute);
+  const auto first = builder_.add(op, operands, site_, recompute_);
   if (!first.ok()) {
     status_ = first.status();
     return std::vector<Ref>(count);
@@ -93,8 +93,8 @@ Result<std::shared_ptr<const ir::Program>> decompose(std::shared_ptr<const ir::P
       for (std::uint32_t k = 0; k < node.value_count; ++k) values.push_back(first.result(static_cast<int>(k)));
       continue;
     }
-    to.set_site(node.site);
-    std::ranges::copy(to.add_all(node.op, operands, node.recompute), std::back_inserter(values));
+    to.set_origin(node.site, node.recompute);
+    std::ranges::copy(to.add_all(node.op, operands), std::back_inserter(values));
     BURN_RETURN_IF_ERROR(to.status());
   }
   std::vector<Ref> outputs;

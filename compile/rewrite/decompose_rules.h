@@ -19,11 +19,15 @@ class Composer {
 
   const Status& status() const { return status_; }
   ir::ProgramBuilder& builder() { return builder_; }
-  void set_site(ir::CallSite site) { site_ = site; }  // of the nodes added from now on
+  // Sets the call site of the nodes added from now on, and whether they recompute earlier ones (ir::Node::recompute).
+  void set_origin(ir::CallSite site, bool recompute) {
+    site_ = site;
+    recompute_ = recompute;
+  }
   const ir::TensorType& type_of(Ref ref) const { return builder_.type_of(ref); }
 
   // Adds the op, decomposed if necessary. Returns all of its results, which need not be consecutive values.
-  std::vector<Ref> add_all(const ir::Op& op, std::span<const Ref> operands, bool recompute = false);
+  std::vector<Ref> add_all(const ir::Op& op, std::span<const Ref> operands);
   // The same; returns the first result.
   Ref add(const ir::Op& op, std::initializer_list<Ref> operands) {
     return add_all(op, std::span(operands.begin(), operands.size())).front();
@@ -40,6 +44,7 @@ class Composer {
   const Supports& supports_;
   ir::ProgramBuilder builder_;
   ir::CallSite site_;
+  bool recompute_ = false;
   Status status_;
 };
 

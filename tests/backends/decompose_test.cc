@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "compile/rewrite/simplify.h"
 #include "tests/backends/test_device.h"
 
 namespace burn::testing {
@@ -66,6 +67,20 @@ INSTANTIATE_TEST_SUITE_P(Ops, Decompose,
                                            "inverse_real_fft", "recip", "sigmoid", "sub", "is_nan", "not_equal",
                                            "greater", "greater_equal"),
                          [](const auto& info) { return std::string(info.param); });
+
+TEST(DecomposedRecomputation, IsNotMergedWithItsOriginal) {
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input({ir::DType::f32, {4}});
+  const auto recip = [&](bool recompute) {
+    return value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::recip}, {&x, 1}, {}, recompute));
+  };
+  const auto original = recip(false), again = recip(true);
+  const auto program = std::make_shared<const ir::Program>(builder.finish({original, again}));
+  const Lacking backend{"recip"};
+  const auto decomposed = value_or_throw(compile::decompose(program, backends::supports_of(backend)));
+  const auto simple = compile::simplify(*decomposed, true);
+  EXPECT_EQ(std::ranges::count_if(simple.nodes, [](const auto& node) { return ir::name(node.op) == "div"; }), 2);
+}
 
 // y = f(x) with the scalar and the random number that come before and after.
 ir::Program program_with(ir::PointwiseFn fn) {
