@@ -72,8 +72,8 @@ void PlanCache::settle(const Key& key, const ir::Program& program, const Result<
   evicted = evict(plan->get());
 }
 
-// Evicts the least recently used plans and returns them; if there are many, an eighth of the capacity at a time, so that a stream of new
-// programs does not sort all plans for each.
+// Evicts the least recently used plans and returns them; if there are many, an eighth of the capacity at a time, so
+// that a stream of new programs does not sort all plans for each.
 std::vector<PlanPtr> PlanCache::evict(const Plan* newest) {
   const auto is_above = [&](std::size_t slack) {
     return entries_.size() > capacity_.plans - capacity_.plans / 8 * slack ||
