@@ -115,7 +115,8 @@ void AuditLog::add(std::string line) {
   line += "}\n";
   const std::lock_guard lock{mutex_};
   if (waiting_.size() >= kMaxWaiting || !thread_.joinable()) {
-    note(cannot_write(path_, fmt::format("{} lines wait to be written", waiting_.size())));
+    note(cannot_write(path_, thread_.joinable() ? fmt::format("{} lines wait to be written", waiting_.size())
+                                                : std::string{"it has not been opened"}));
     ++lost_;
     return;
   }

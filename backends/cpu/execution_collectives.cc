@@ -24,8 +24,8 @@ void Execution::run_collectives(std::size_t position) {
   const auto& work = *made;
   auto* const thread = work->member().thread();
   if (thread && stage.collectives_end > position + 1) {
-    auto& one = pending_collectives_.emplace_back(
-        PendingCollective{position, work});  // before it begins, so that it is always waited for
+    // Added before it begins, so that it is always waited for.
+    auto& one = pending_collectives_.emplace_back(PendingCollective{position, work});
     try {
       one.number = thread->begin([work, interrupt = InterruptScope::current()] {
         const InterruptScope scope(interrupt);

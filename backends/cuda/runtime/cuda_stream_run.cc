@@ -209,8 +209,8 @@ Result<CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, con
 
 Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
   constexpr std::size_t kFew = 8;  // up to so many commands may be faster without a graph
-  if (uses_branches_ &&
-      executable.collectives().empty()) {  // collectives run in order, and would delay parallel branches
+  // Collectives run in order, and would delay parallel branches.
+  if (uses_branches_ && executable.collectives().empty()) {
     auto* const branches = capture_run_branches(executable.lowered(), executable.kernels(), run.memory(), stream_);
     if (branches) run.graph.add(branches);
     if (branches && !times_branches_) return {};
